@@ -1,0 +1,38 @@
+# Everything runs in .venv, made on first use. PYTHON chooses the interpreter.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test lint types format clean
+
+# Installs, compiles all specs, replays every gold task with a do-nothing agent beside it, prints the rewards.
+demo: $(VENV)/installed
+	$(BIN)/forgec compile specs/*.afs
+	$(BIN)/forgec test specs/*.afs
+	$(BIN)/forgec run $(patsubst specs/%.afs,%,$(wildcard specs/*.afs)) --agent gold --agent noop
+
+# Lints, types, architecture, and the whole test suite.
+test: $(VENV)/installed lint types
+	$(BIN)/forgec compile specs/*.afs --check
+	$(BIN)/pytest -n auto
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/installed
+	$(BIN)/mypy forgec runtime/forgec_runtime tests generated
+
+format: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+$(VENV)/installed: pyproject.toml runtime/pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "forgec needs Python 3.11 or newer: make PYTHON=python3.11"'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ./runtime -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

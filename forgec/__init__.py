@@ -1,0 +1,1 @@
+"""forgec: environments-as-code for training tool-using LLM agents."""

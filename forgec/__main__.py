@@ -1,0 +1,22 @@
+"""The `forgec` command."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+
+from forgec.commands import forgec
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 clean, 1 findings or drift, 2 usage or unreadable input, 3 our fault."""
+    try:
+        forgec(prog_name="forgec")
+    except Exception:  # whatever reaches this point is a defect of forgec, never the user's
+        traceback.print_exc()
+        print("\ninternal error: this is a defect of forgec; please report it with the lines above", file=sys.stderr)
+        sys.exit(3)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""Checks of whole specs, run in order over the model. Each is a function of its own module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from forgec.checks.worlds_hold import worlds_hold
+from forgec.diagnostics import Report
+from forgec.model.spec import Spec
+
+Check = Callable[[Spec, Report], None]
+
+CHECKS: tuple[Check, ...] = (worlds_hold,)
+
+
+def run_checks(spec: Spec, report: Report) -> None:
+    """Run every check; a check may rely on those before it having found nothing."""
+    for check in CHECKS:
+        if report.failed:
+            return
+        check(spec, report)

@@ -1,0 +1,203 @@
+"""A planned environment as files: path inside the package -> text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from forgec.codegen import source
+from forgec.codegen.render import render, render_python
+from forgec.codegen.schemas import tool_schema
+from forgec.codegen.tasks import task_context
+from forgec.codegen.values import to_json
+from forgec.model import spec as m
+from forgec.plans import python as py
+from forgec.plans.package import PackagePlan, row_class
+
+_RUNTIME = {
+    "Call", "Column", "Computed", "Environment", "Expectation", "Fact", "Invariant", "Literal", "Parameter", "Query",
+    "Reason", "Ref", "Refusal", "Saying", "Step", "Table", "Task", "Tool", "World", "sql",
+}  # fmt: skip
+
+
+def generate(plan: PackagePlan, spec_file: str) -> dict[str, str]:
+    """Every file of the package but its manifest."""
+    return _Package(plan, spec_file).files()
+
+
+class _Package:
+    def __init__(self, plan: PackagePlan, spec_file: str) -> None:
+        self.plan = plan
+        self.spec = plan.spec
+        self.spec_file = spec_file
+        names = [*self.spec.enums, *self.spec.records]
+        self.named = {name: source.constant_name(name) for name in names}
+        self.tables = {table.name.upper() for table in self.spec.tables.values()}
+
+    def files(self) -> dict[str, str]:
+        files = {
+            "__init__.py": self._init(),
+            "schema.py": self._schema(),
+            "schema.sql": self._schema_sql(),
+            "tasks.py": self._tasks(),
+            "policy.md": self._policy(),
+            "tools.json": to_text([tool_schema(tool) for tool in self.spec.tools.values()]),
+            "tools/__init__.py": self._tools_init(),
+        }
+        if self.plan.functions:
+            files["functions.py"] = self._functions()
+        for name in self.spec.tools:
+            files[f"tools/{py.identifier(name)}.py"] = self._tool(name)
+        for world in self.spec.worlds.values():
+            files[f"worlds/{world.name}.json"] = world_text(self.spec, world)
+        return files
+
+    def _python(self, template: str, used: set[str], local: Iterable[tuple[str, Iterable[str]]], **context: Any) -> str:
+        imports = source.imports(used, _RUNTIME, local)
+        return render_python(template, spec_file=self.spec_file, imports=imports, **context)
+
+    # -- modules -----------------------------------------------------------------------------------------------
+
+    def _init(self) -> str:
+        queries = [source.query(query) for _, query in self.plan.invariants]
+        tools = [tool.upper() for tool in self.spec.tools]
+        tables = [table.upper() for table in self.spec.tables]
+        used = {"Environment", "World", "Path", "datetime", *({"Invariant", "Query"} if queries else ())}
+        local = [(".schema", tables), (".tasks", ["TASKS"]), (".tools", tools)]
+        invariants = [
+            f"Invariant({i.name!r}, {py.source_literal(i.doc or i.name)}, {query.name})"
+            for i, query in self.plan.invariants
+        ]
+        return self._python(
+            "init.py.j2", used, local, name=self.spec.name, doc=self.spec.doc, clock=self.spec.clock, queries=queries,
+            tables=tables, tools=tools, invariants=invariants, worlds=list(self.spec.worlds),
+        )  # fmt: skip
+
+    def _schema(self) -> str:
+        enums = [
+            f"{self.named[e.name]} = t.Enum({e.name!r}, {py.source_literal(e.values)})"
+            for e in self.spec.enums.values()
+        ]
+        records = [f"{self.named[r.name]} = {source.record_source(r, self.named)}" for r in self.spec.records.values()]
+        queries = [source.query(query) for check in self.plan.checks.values() for query in check.queries]
+        tables = [self._table(table) for table in self.spec.tables.values()]
+        parts = [text for table in tables for text in (table["row"], table["check"], *table["columns"]) if text]
+        used = {"Table", "t", *source.names_in(*parts, *queries)}
+        return self._python("schema.py.j2", used, [], enums=enums, records=records, queries=queries, tables=tables)
+
+    def _table(self, table: m.Table) -> dict[str, Any]:
+        check = self.plan.checks.get(table.name)
+        return {
+            "name": table.name,
+            "constant": table.name.upper(),
+            "row": self._row(table),
+            "row_class": row_class(table),
+            "columns": [self._column(column) for column in table.columns],
+            "key": tuple(column.name for column in table.key),
+            "serial": table.serial,
+            "check": source.function(check) if check else None,
+            "check_name": f"check_{table.name}",
+        }
+
+    def _row(self, table: m.Table) -> str:
+        """The class of a table's rows; written as a call where a column's name is no Python name."""
+        types = {c.name: c.type.python + (" | None" if c.optional else "") for c in table.columns}
+        if all(py.is_plain_name(name) for name in types):
+            doc = source.docstring(table.doc or f"A row of `{table.name}`.")
+            return f"class {row_class(table)}(TypedDict):\n    {doc}\n\n" + "\n".join(
+                f"    {name}: {annotation}" for name, annotation in types.items()
+            )
+        entries = ", ".join(f"{name!r}: {annotation!r}" for name, annotation in types.items())
+        return f"{row_class(table)} = TypedDict({row_class(table)!r}, {{{entries}}})"
+
+    def _column(self, column: m.Column) -> str:
+        parts = [repr(column.name), source.type_source(column.type, self.named)]
+        if column.optional:
+            parts.append("optional=True")
+        if column.unique:
+            parts.append("unique=True")
+        if not column.scored:
+            parts.append("scored=False")
+        if column.references:
+            parts.append(f"references={column.references!r}")
+        return f"Column({', '.join(parts)})"
+
+    def _functions(self) -> str:
+        parts = []
+        for plan in self.plan.functions:
+            parts.extend([*(source.query(query) for query in plan.queries), source.function(plan)])
+        used = source.names_in(*parts) | {"Call"}
+        return self._python("functions.py.j2", used, [(".schema", self.tables & used)], parts=parts)
+
+    def _tool(self, name: str) -> str:
+        tool, plan = self.spec.tools[name], self.plan.tools[name]
+        queries = [source.query(query) for query in plan.queries]
+        function = source.function(plan)
+        parameters = [self._parameter(parameter) for parameter in tool.parameters]
+        used = source.names_in(function, *queries, *parameters) | {"Call", "Tool"}
+        types = set(self.named.values()) & used
+        local = [("..", ["functions"] if "functions" in used else []), ("..schema", (self.tables & used) | types)]
+        return self._python(
+            "tool.py.j2", used, local, tool=tool, queries=queries, function=function, constant=name.upper(),
+            function_name=plan.name, parameters=parameters,
+        )  # fmt: skip
+
+    def _parameter(self, parameter: m.Parameter) -> str:
+        parts = [repr(parameter.name), source.type_source(parameter.type, self.named)]
+        parts.append(f"doc={py.source_literal(parameter.doc)}")
+        if parameter.optional:
+            parts.append("optional=True")
+        if parameter.references:
+            parts.append(f"references={parameter.references!r}")
+        if parameter.default is not None:
+            parts.append(f"default={py.source_literal(self.plan.defaults[parameter.span.start])}")
+        return f"Parameter({', '.join(parts)})"
+
+    def _tools_init(self) -> str:
+        local = [(f".{py.identifier(name)}", [name.upper()]) for name in self.spec.tools]
+        names = [name.upper() for name in self.spec.tools]
+        return self._python("tools.py.j2", set(), local, names=names)
+
+    def _tasks(self) -> str:
+        queries = [source.query(query) for task in self.plan.tasks for query in task.queries]
+        tasks = [task_context(task) for task in self.plan.tasks]
+        parts = [text for task in tasks for key in ("facts", "plan", "expect", "says") for text in task[key]]
+        used = source.names_in(*queries, *parts) | {"Task"}
+        return self._python("tasks.py.j2", used, [], queries=queries, tasks=tasks)
+
+    # -- other files -------------------------------------------------------------------------------------------
+
+    def _schema_sql(self) -> str:
+        tables = [
+            {
+                "name": table.name,
+                "columns": [f'"{c.name}" {c.type.sql}{"" if c.optional else " not null"}' for c in table.columns],
+            }
+            for table in self.spec.tables.values()
+        ]
+        return render("schema.sql.j2", spec_file=self.spec_file, tables=tables)
+
+    def _policy(self) -> str:
+        rules = [" ".join(rule.doc.split()) for rule in self.spec.rules]
+        clock = self.spec.clock.isoformat(sep=" ")
+        return render("policy.md.j2", doc=self.spec.doc, policy=self.spec.policy, clock=clock, rules=rules)
+
+
+def world_text(spec: m.Spec, world: m.World) -> str:
+    """The rows of a world as JSON, one a line."""
+    tables = []
+    for name, rows in world.rows.items():
+        types = {column.name: column.type for column in spec.tables[name].columns}
+        lines = [_row_text(row, types) for row in rows]
+        inner = ",\n".join(f"    {line}" for line in lines)
+        tables.append(f"  {json.dumps(name)}: [\n{inner}\n  ]" if lines else f"  {json.dumps(name)}: []")
+    return "{\n" + ",\n".join(tables) + "\n}\n"
+
+
+def _row_text(row: Mapping[str, Any], types: Mapping[str, Any]) -> str:
+    return json.dumps({name: to_json(value) for name, value in row.items()}, ensure_ascii=False)
+
+
+def to_text(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

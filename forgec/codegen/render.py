@@ -1,0 +1,42 @@
+"""The files of a package, as text: the only door to Jinja2 and black."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import black
+from black.mode import TargetVersion
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from forgec.codegen import source
+from forgec.plans import python as py
+from forgec.resources import resource
+
+LINE_LENGTH = 100
+
+
+@cache
+def _jinja() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(resource("templates", "package")),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # Python, not HTML: every value of a spec goes through `literal` or `docstring`
+    )
+    environment.filters["literal"] = py.source_literal
+    environment.filters["docstring"] = source.docstring
+    return environment
+
+
+def render(template: str, **context: Any) -> str:
+    """A template filled in. Templates only lay out: names and literals in `context` are Python already."""
+    return _jinja().get_template(template).render(**context)
+
+
+def render_python(template: str, **context: Any) -> str:
+    """A Python module, formatted by black."""
+    mode = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY311})
+    return black.format_str(render(template, **context), mode=mode)

@@ -1,0 +1,112 @@
+"""Plans to Python text: queries, functions, types. Layout of whole files is in `templates/`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from forgec_runtime.types import Decimal, Enum, List, Record, Type
+
+from forgec.plans import python as py
+from forgec.plans.function import FunctionPlan
+from forgec.plans.query import QueryPlan
+
+
+def docstring(text: str) -> str:
+    """A docstring that says `text`."""
+    if "\\" in text or '"""' in text or text.endswith('"') or not _is_printable(text):
+        return py.source_literal(text)
+    return f'"""{text}"""'
+
+
+def _is_printable(text: str) -> bool:
+    return all(line.isprintable() for line in text.split("\n"))
+
+
+def query(plan: QueryPlan) -> str:
+    """The constant that holds a query."""
+    lines = "\n".join(f"    {line}" for line in plan.text.split("\n"))
+    safe = "\\" not in plan.text and '"""' not in plan.text and _is_printable(plan.text)
+    text = f'"""\n{lines}\n    """' if safe else py.source_literal(plan.text)
+    values = "".join(f"({name!r}, {type_.sql!r}), " for name, type_ in plan.values)
+    return (
+        f"{plan.name} = Query(\n    {text},\n    tables={plan.tables!r},\n    values=({values}),\n"
+        f"    columns={plan.columns!r},\n    order={plan.order!r},\n)"
+    )
+
+
+def function(plan: FunctionPlan, first: tuple[str, str] = ("call", "Call")) -> str:
+    """A function with its docstring; its groups of lines are set apart by blank ones."""
+    arguments = ", ".join(f"{name}: {annotation}" for name, annotation in (first, *plan.arguments))
+    lines = [f"def {plan.name}({arguments}) -> {plan.returns}:"]
+    if plan.doc:
+        lines.append("    " + docstring(plan.doc))
+    for i, group in enumerate(plan.groups):
+        if i:
+            lines.append("")
+        for statement in group:
+            lines.extend("    " + line for line in py.source(statement).split("\n"))
+    if not plan.groups:
+        lines.append("    return None")
+    return "\n".join(lines)
+
+
+def type_source(type_: Type, named: dict[str, str]) -> str:
+    """The constructor of a type; `named` are the constants that hold enums and records."""
+    if isinstance(type_, Enum | Record) and type_.name in named:
+        return named[type_.name]
+    if isinstance(type_, Enum):
+        return f"t.Enum({type_.name!r}, {py.source_literal(type_.values)})"
+    if isinstance(type_, Record):
+        return record_source(type_, named)
+    if isinstance(type_, List):
+        return f"t.List({type_source(type_.of, named)})"
+    if isinstance(type_, Decimal):
+        return f"t.Decimal({type_.precision}, {type_.scale})"
+    return f"t.{type(type_).__name__}()"
+
+
+def record_source(type_: Record, named: dict[str, str]) -> str:
+    fields = "".join(
+        f"t.Field({f.name!r}, {type_source(f.type, named)}{', optional=True' if f.optional else ''}), "
+        for f in type_.fields
+    )
+    return f"t.Record({type_.name!r}, ({fields}))"
+
+
+def constant_name(name: str) -> str:
+    """`MemberStatus` as the name of a constant: `MEMBER_STATUS`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+
+
+def names_in(*sources: str) -> set[str]:
+    """Every name that pieces of Python use."""
+    found: set[str] = set()
+    for source in sources:
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+    return found
+
+
+def from_import(module: str, names: Iterable[str]) -> str:
+    ordered = sorted(names)
+    return f"from {module} import {', '.join(ordered)}" if ordered else ""
+
+
+def imports(used: set[str], runtime: Iterable[str], local: Iterable[tuple[str, Iterable[str]]]) -> str:
+    """The import block of a module that uses the names `used`: standard library, runtime, package."""
+    lines = [
+        from_import("collections.abc", {"Mapping", "Sequence"} & used),
+        from_import("datetime", {"date", "datetime"} & used),
+        from_import("decimal", {"Decimal"} & used),
+        from_import("pathlib", {"Path"} & used),
+        from_import("typing", {"Any", "TypedDict"} & used),
+        "",
+        from_import("forgec_runtime", set(runtime) & used),
+        "from forgec_runtime import types as t" if "t" in used else "",
+        "",
+        *(from_import(module, names) for module, names in local),
+    ]
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(line for i, line in enumerate(lines) if line or lines[i - 1])).strip()

@@ -1,0 +1,47 @@
+"""The command line. Commands are imported when they are run, so that `forgec --help` stays quick."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+COMMANDS = {
+    "check": "Find what is wrong with specs.",
+    "compile": "Turn specs into Python packages.",
+    "test": "Run the tests of specs, compiled and by reference.",
+    "run": "Play the tasks of an environment and pay rewards.",
+}
+"""Every command with its line in the overview; the code is in the module of the same name."""
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command: click.Command = import_module(f"forgec.commands.{name}_command").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="forgec", message="forgec %(version)s")
+def forgec() -> None:
+    """Environments-as-code for training tool-using LLM agents.
+
+    A spec (.afs) declares the state, the tools, the policy, the worlds and the tasks of an environment;
+    forgec checks it, compiles it to a Python package over DuckDB, and plays its tasks.
+
+    \b
+    Examples:
+      forgec check specs/*.afs
+      forgec compile specs/*.afs
+      forgec test specs/library.afs
+      forgec run library --agent gold --agent noop
+    """

@@ -1,0 +1,58 @@
+"""What commands share: reading specs, printing findings, exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from forgec.diagnostics import Diagnostic
+from forgec.diagnostics.text import render_text, summary
+from forgec.pipeline import Checked, check
+
+CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
+_UNREADABLE_CODES = {"AFS001", "AFS002", "AFS003"}
+MAX_SHOWN = 50
+
+specs_argument = click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
+
+
+def check_all(specs: Sequence[Path]) -> list[Checked]:
+    """Check every spec, each once, in the order given; two may not declare the same environment."""
+    unique = list(dict.fromkeys(specs))
+    checked = [check(path) for path in unique]
+    owners: dict[str, Path] = {}
+    for i, result in enumerate(checked):
+        if result.spec is None:
+            continue
+        first = owners.setdefault(result.spec.name, result.path)
+        if first != result.path:
+            message = f"the environment `{result.spec.name}` is declared by {first.as_posix()} too"
+            result.report.error("AFS802", message, result.spec.span)
+            checked[i] = Checked(result.path, result.source, None, result.report)
+    return checked
+
+
+def show(diagnostics: Iterable[Diagnostic]) -> None:
+    """Print findings to standard error, the first fifty in full."""
+    found = list(diagnostics)
+    if not found:
+        return
+    click.echo(render_text(found[:MAX_SHOWN], color=sys.stderr.isatty()), err=True)
+    if len(found) > MAX_SHOWN:
+        click.echo(f"... and {len(found) - MAX_SHOWN} more", err=True)
+    click.echo(summary(found), err=True)
+
+
+def all_diagnostics(checked: Iterable[Checked]) -> list[Diagnostic]:
+    return [diagnostic for result in checked for diagnostic in result.report]
+
+
+def exit_code(checked: Iterable[Checked]) -> int:
+    """The exit code that the findings call for."""
+    errors = [d for d in all_diagnostics(checked) if d.severity == "error"]
+    if any(d.code in _UNREADABLE_CODES for d in errors):
+        return UNREADABLE
+    return FINDINGS if errors else CLEAN

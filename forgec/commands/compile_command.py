@@ -1,0 +1,147 @@
+"""`forgec compile`."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from forgec.codegen.manifest import MANIFEST, Outcome, build_manifest, compare, write
+from forgec.commands.common import FINDINGS, all_diagnostics, check_all, exit_code, show, specs_argument
+from forgec.diagnostics import Diagnostic
+from forgec.diagnostics.json import as_dict
+from forgec.pipeline import Checked, generate_package
+
+
+@dataclass(frozen=True)
+class _Package:
+    name: str
+    spec: Path
+    folder: Path
+    files: dict[str, str]
+    manifest: str
+    outcome: Outcome
+
+
+@click.command("compile")
+@specs_argument
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("generated"), show_default=True, help="The folder that holds a package for each environment.")  # fmt: skip
+@click.option("--check", "only_check", is_flag=True, help="Write nothing; fail if the packages are not up to date.")
+@click.option("--force", is_flag=True, help="Overwrite generated files that were edited by hand.")
+@click.option("--json", "as_json", is_flag=True, help="Print what happened as JSON to standard output.")
+def command(specs: tuple[Path, ...], out: Path, only_check: bool, force: bool, as_json: bool) -> None:
+    """Turn specs into Python packages, one for each environment.
+
+    Writes only what changed, and removes files that it wrote before and that are no longer generated. A file edited by
+    hand is never overwritten without --force. A spec with errors leaves its package as it was.
+
+    \b
+    Examples:
+      forgec compile specs/*.afs
+      forgec compile specs/*.afs --check      # in CI: exit 1 and a diff when generated/ is stale
+      forgec compile specs/library.afs --out build/environments
+
+    Exit codes: 0 done, 1 findings or drift, 2 a spec cannot be read.
+    """
+    checked = check_all(specs)
+    packages = [_package(result, out) for result in checked if result.spec is not None]
+    problems = [] if only_check else [p for package in packages for p in _problems(package, force)]
+    blocked = {problem.path for problem in problems}
+    drift = False
+    for package in packages:
+        if only_check:
+            drift = drift or package.outcome.changed
+        elif package.folder.as_posix() not in blocked:
+            problems.extend(_write(package))
+    if as_json:
+        click.echo(json.dumps(_report(packages, [*all_diagnostics(checked), *problems], only_check), indent=2))
+    else:
+        show([*all_diagnostics(checked), *problems])
+        for package in packages:
+            if package.folder.as_posix() not in blocked:
+                _print(package, only_check)
+    code = exit_code(checked)
+    sys.exit(max(code, FINDINGS) if drift or problems else code)
+
+
+def _package(result: Checked, out: Path) -> _Package:
+    assert result.spec is not None
+    files = generate_package(result.spec)
+    manifest = build_manifest(result.spec, files)
+    folder = out / result.spec.name
+    return _Package(result.spec.name, result.path, folder, files, manifest, compare(folder, files, manifest))
+
+
+def _problems(package: _Package, force: bool) -> list[Diagnostic]:
+    folder = package.folder.as_posix()
+    if package.outcome.foreign and not force:
+        message = "this folder holds files that forgec did not generate"
+        return [Diagnostic("AFS803", message, path=folder, help="choose another --out, or overwrite with --force")]
+    if package.outcome.edited and not force:
+        message = f"edited by hand since it was generated: {', '.join(package.outcome.edited)}"
+        hint = "change the spec instead, or overwrite with --force"
+        return [Diagnostic("AFS801", message, path=folder, help=hint)]
+    return []
+
+
+def _write(package: _Package) -> list[Diagnostic]:
+    try:
+        write(package.folder, package.files, package.manifest, package.outcome)
+    except OSError as error:
+        message = f"cannot be written: {error.strerror or error}"
+        return [Diagnostic("AFS804", message, path=str(error.filename or package.folder))]
+    return []
+
+
+def _print(package: _Package, only_check: bool) -> None:
+    outcome = package.outcome
+    counts = f"{len(outcome.written)} written, {len(outcome.unchanged)} unchanged, {len(outcome.removed)} removed"
+    if not only_check:
+        click.echo(f"{package.spec.as_posix()} -> {package.folder.as_posix()}: {counts}")
+        return
+    if not outcome.changed:
+        click.echo(f"{package.spec.as_posix()}: {package.folder.as_posix()} is up to date")
+        return
+    for name in outcome.written:
+        click.echo(_diff(package, name), err=True, nl=False)
+    for name in outcome.removed:
+        click.echo(f"{(package.folder / name).as_posix()} is no longer generated", err=True)
+    again = f"forgec compile {package.spec.as_posix()}"
+    if package.folder.parent != Path("generated"):
+        again += f" --out {package.folder.parent.as_posix()}"
+    click.echo(f"{package.folder.as_posix()} is not up to date; run: {again}", err=True)
+
+
+def _diff(package: _Package, name: str) -> str:
+    path = package.folder / name
+    new = package.manifest if name == MANIFEST else package.files[name]
+    try:
+        old = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return f"{path.as_posix()} is missing or unreadable\n"
+    lines = difflib.unified_diff(
+        old.splitlines(keepends=True), new.splitlines(keepends=True), path.as_posix(), f"{path.as_posix()} (new)"
+    )
+    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+
+
+def _report(packages: list[_Package], diagnostics: list[Diagnostic], only_check: bool) -> dict[str, object]:
+    return {
+        "packages": [
+            {
+                "environment": p.name,
+                "spec": p.spec.as_posix(),
+                "folder": p.folder.as_posix(),
+                "up_to_date" if only_check else "changed": p.outcome.changed != only_check,
+                "written": p.outcome.written,
+                "unchanged": p.outcome.unchanged,
+                "removed": p.outcome.removed,
+            }
+            for p in packages
+        ],
+        "diagnostics": [as_dict(diagnostic) for diagnostic in diagnostics],
+    }

@@ -1,0 +1,115 @@
+"""`forgec run`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from forgec_runtime import AGENTS, Environment, GoldError, LoadError, RandomAgent, Reward, load_environment
+
+from forgec.commands.common import FINDINGS, UNREADABLE
+from forgec.diagnostics import did_you_mean
+
+
+@dataclass(frozen=True)
+class _Played:
+    """One task played by one agent."""
+
+    environment: str
+    task: str
+    agent: str
+    reward: Reward
+
+
+@click.command("run")
+@click.argument("environments", nargs=-1, required=True, metavar="ENV...")
+@click.option("--agent", "agents", multiple=True, type=click.Choice(sorted(AGENTS)), default=("gold",), show_default=True, help="Who plays; give several to compare them.")  # fmt: skip
+@click.option("--task", "wanted", multiple=True, metavar="NAME", help="Play only this task; may be repeated.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random agent.")
+@click.option("--json", "as_json", is_flag=True, help="Print rewards with their reasons as JSON to standard output.")
+def command(
+    environments: tuple[str, ...], agents: tuple[str, ...], wanted: tuple[str, ...], seed: int, as_json: bool
+) -> None:
+    """Play the tasks of compiled environments and pay rewards.
+
+    ENV is the folder of a generated package, or its name when it lies in ./generated. The agents are built in: `gold`
+    plays the plan of each task, `noop` does nothing, `random` calls tools at random.
+
+    \b
+    Examples:
+      forgec run library --agent gold
+      forgec run library --agent gold --agent noop
+      forgec run build/environments/library --task settle_and_borrow --json
+
+    Exit codes: 0 played, 1 a gold plan fails or is not paid, 2 an environment or task does not exist.
+    """
+    played: list[_Played] = []
+    try:
+        for name in environments:
+            environment = load_environment(_folder(name))
+            tasks = _tasks(environment, wanted, single=len(environments) == 1)
+            for task in tasks:
+                played.extend(_play(environment, task, agent, seed) for agent in agents)
+    except LoadError as error:
+        click.echo(f"error: {error}", err=True)
+        sys.exit(UNREADABLE)
+    except GoldError as error:
+        click.echo(f"error: the gold plan fails: {error}", err=True)
+        sys.exit(FINDINGS)
+    if wanted and not played:
+        click.echo(f"error: no environment has a task named {', '.join(wanted)}", err=True)
+        sys.exit(UNREADABLE)
+    click.echo(json.dumps([_row(one) for one in played], indent=2) if as_json else _table(played, agents))
+    unpaid = any(one.agent == "gold" and one.reward.value != 1.0 for one in played)
+    sys.exit(FINDINGS if unpaid else 0)
+
+
+def _folder(name: str) -> Path:
+    path = Path(name)
+    return path if path.is_dir() else Path("generated") / name
+
+
+def _tasks(environment: Environment, wanted: tuple[str, ...], *, single: bool) -> list[str]:
+    unknown = [name for name in wanted if name not in environment.tasks]
+    if unknown and single:
+        hint = did_you_mean(unknown[0], environment.tasks)
+        raise LoadError(f"`{environment.name}` has no task `{unknown[0]}`" + (f"; {hint}" if hint else ""))
+    return [name for name in environment.tasks if not wanted or name in wanted]
+
+
+def _play(environment: Environment, name: str, agent: str, seed: int) -> _Played:
+    task = environment.tasks[name]
+    episode = environment.reset(name)
+    player = RandomAgent(seed) if agent == "random" else AGENTS[agent]()
+    player.play(environment, episode, task)
+    return _Played(environment.name, name, agent, environment.reward(episode, task))
+
+
+def _row(one: _Played) -> dict[str, object]:
+    reasons = [{"kind": reason.kind, "text": reason.text} for reason in one.reward.reasons]
+    return {
+        "environment": one.environment, "task": one.task, "agent": one.agent, "reward": one.reward.value,
+        "reasons": reasons,
+    }  # fmt: skip
+
+
+def _table(played: list[_Played], agents: tuple[str, ...]) -> str:
+    """A line a task, a column an agent; below, why rewards were not paid where the gold agent is concerned."""
+    tasks = list(dict.fromkeys((one.environment, one.task) for one in played))
+    rewards = {(one.environment, one.task, one.agent): one.reward for one in played}
+    width = max([len(f"{environment}/{task}") for environment, task in tasks] + [len("task"), len("mean of 00")])
+    header = "task".ljust(width) + "".join(agent.rjust(8) for agent in agents)
+    lines = [header, "-" * len(header)]
+    for environment, task in tasks:
+        paid = "".join(f"{rewards[environment, task, agent].value:8.0f}" for agent in agents)
+        lines.append(f"{environment}/{task}".ljust(width) + paid)
+    means = [sum(rewards[e, t, agent].value for e, t in tasks) / max(len(tasks), 1) for agent in agents]
+    lines += ["-" * len(header), f"mean of {len(tasks)}".ljust(width) + "".join(f"{mean:8.2f}" for mean in means)]
+    for one in played:
+        if one.agent == "gold" and one.reward.value != 1.0:
+            lines.append(f"\n{one.environment}/{one.task}, gold:")
+            lines.extend(f"  {reason.text}" for reason in one.reward.reasons)
+    return "\n".join(lines)

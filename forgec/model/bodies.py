@@ -1,0 +1,258 @@
+"""The bodies of tools: statements in order, each seeing the values bound before it."""
+
+from __future__ import annotations
+
+from forgec_runtime.types import Boolean, Record, Text, Type
+
+from forgec.diagnostics import Label
+from forgec.model import spec as m
+from forgec.model.names import check_name
+from forgec.source import Span
+from forgec.sql.check import SqlChecker
+from forgec.sql.infer import assignable
+from forgec.sql.query import Insert, Sql
+from forgec.sql.scope import Cell, Row, Rows, Scope, Shape
+from forgec.sql.tree import Value
+from forgec.syntax import nodes
+
+
+def build_tool(
+    item: nodes.Tool,
+    parameters: tuple[m.Parameter, ...],
+    result: m.Result | None,
+    checker: SqlChecker,
+    scope: Scope,
+) -> m.Tool:
+    """The tool with all of its statements that could be checked."""
+    for parameter in parameters:
+        scope = scope.with_value(parameter.name, parameter.cell)
+        if parameter.row is not None and parameter.references is not None:
+            row = scope.tables[parameter.references].row
+            scope = scope.with_value(parameter.row, Row(row.columns, parameter.optional, row.table))
+        elif parameter.row is not None:
+            checker.report.error("AFS306", f"`as {parameter.row}` needs a reference", parameter.span)
+    body = _Body(item, result, checker)
+    statements, _ = body.block(item.body, scope)
+    if result is not None and not result.optional and not _always_ends(item.body):
+        hint = "end the body with `return`, `reply` or `fail`"
+        checker.report.error("AFS501", f"`{item.name}` may end without a result", item.name.span, help=hint)
+    doc = item.doc.value if item.doc else ""
+    return m.Tool(name=item.name.text, doc=doc, span=item.span, parameters=parameters, returns=result, body=statements)
+
+
+def _always_ends(body: tuple[nodes.Statement, ...]) -> bool:
+    """Whether every way through `body` returns, replies or fails."""
+    for statement in body:
+        if isinstance(statement, nodes.Return | nodes.Reply | nodes.Fail):
+            return True
+        if isinstance(statement, nodes.If) and statement.branches[-1].condition is None:
+            if all(_always_ends(branch.body) for branch in statement.branches):
+                return True
+    return False
+
+
+class _Body:
+    """Builds the statements of one tool."""
+
+    def __init__(self, item: nodes.Tool, result: m.Result | None, checker: SqlChecker) -> None:
+        self.item = item
+        self.result = result
+        self.checker = checker
+        self.report = checker.report
+        self.first_write: Span | None = None
+
+    def block(self, body: tuple[nodes.Statement, ...], scope: Scope) -> tuple[tuple[m.Statement, ...], Scope]:
+        statements: list[m.Statement] = []
+        ended: nodes.Statement | None = None
+        for node in body:
+            if ended is not None:
+                related = [Label(ended.span, "the body ends here")]
+                self.report.error("AFS502", "this is never reached", node.span, related=related)
+                break
+            built, scope = self._statement(node, scope)
+            if built is not None:
+                statements.append(built)
+            if _always_ends((node,)):
+                ended = node
+        return tuple(statements), scope
+
+    def _statement(self, node: nodes.Statement, scope: Scope) -> tuple[m.Statement | None, Scope]:
+        if isinstance(node, nodes.Let):
+            return self._let(node, scope)
+        if isinstance(node, nodes.Require):
+            return self._require(node, scope), scope
+        if isinstance(node, nodes.If):
+            return self._if(node, scope), scope
+        if isinstance(node, nodes.Return):
+            return self._return(node, scope), scope
+        if isinstance(node, nodes.Reply):
+            return self._reply(node, scope), scope
+        if isinstance(node, nodes.Fail):
+            message = self._message(node.message, scope)
+            return (m.Fail(message=message, span=node.span) if message else None), scope
+        return self._write(node, scope), scope
+
+    def _let(self, node: nodes.Let, scope: Scope) -> tuple[m.Statement | None, Scope]:
+        if node.name.text in scope.values:
+            self.report.error(
+                "AFS208", f"`${node.name}` has a value already", node.name.span, help="choose another name"
+            )
+            return None, scope
+        if not check_name(node.name, "value", self.report):
+            return None, scope
+        is_insert = node.sql.span.text[:6].lower() == "insert"
+        sql = self.checker.change(node.sql, scope) if is_insert else self.checker.any(node.sql, scope)
+        message = self._message(node.message, scope) if node.message else None
+        if sql is None or (node.message and message is None):
+            return None, scope
+        shape = self._shape(node, sql)
+        if shape is None:
+            return None, scope
+        if is_insert:
+            self.first_write = node.span
+        let = m.Let(name=node.name.text, sql=sql, shape=shape, message=message, span=node.span)
+        return let, scope.with_value(node.name.text, shape)
+
+    def _shape(self, node: nodes.Let, sql: Sql) -> Shape | None:
+        checked = node.message is not None
+        if sql.change is not None:
+            if not isinstance(sql.change, Insert) or not sql.change.returning or checked or node.many:
+                hint = "let x = insert into t (...) values (...) returning *;"
+                self.report.error("AFS407", "a let takes an insert with `returning *`", node.span, help=hint)
+                return None
+            assert isinstance(sql.shape, Rows)
+            return Row(sql.shape.columns, False, sql.shape.table)
+        if isinstance(sql.shape, Rows):
+            if node.many:
+                return sql.shape
+            return Row(sql.shape.columns, not checked, sql.shape.table)
+        if node.many:
+            self.report.error("AFS503", "`[]` is for a select", node.span, help=f"write `let {node.name} = ...`")
+            return None
+        assert isinstance(sql.shape, Cell)
+        return Cell(sql.shape.type, sql.shape.optional and not checked, sql.shape.references)
+
+    def _require(self, node: nodes.Require, scope: Scope) -> m.Statement | None:
+        self._check_order(node.span)
+        sql = self.checker.condition(node.sql, scope)
+        message = self._message(node.message, scope)
+        return m.Require(sql=sql, message=message, span=node.span) if sql and message else None
+
+    def _check_order(self, span: Span) -> None:
+        if self.first_write is not None:
+            related = [Label(self.first_write, "written here")]
+            self.report.error("AFS504", "a guard stands after a write", span, related=related, help="put all guards first: a call that fails changes nothing")  # fmt: skip
+
+    def _if(self, node: nodes.If, scope: Scope) -> m.Statement | None:
+        branches: list[m.Branch] = []
+        before = self.first_write
+        writes: list[Span] = []
+        for branch in node.branches:
+            condition = self.checker.condition(branch.condition, scope) if branch.condition else None
+            self.first_write = before
+            body, _ = self.block(branch.body, scope)
+            writes.extend([self.first_write] if self.first_write else [])
+            if branch.condition is None or condition is not None:
+                branches.append(m.Branch(condition=condition, body=body))
+        self.first_write = writes[0] if writes else before
+        return m.If(branches=tuple(branches), span=node.span) if len(branches) == len(node.branches) else None
+
+    def _return(self, node: nodes.Return, scope: Scope) -> m.Statement | None:
+        message = self._message(node.message, scope) if node.message else None
+        if node.message:
+            self._check_order(node.span)
+        if self.result is None:
+            hint = f"declare `returns` on `{self.item.name}`"
+            self.report.error("AFS505", "a tool without `returns` returns nothing", node.span, help=hint)
+            return None
+        whole = self._whole_value(node.sql, scope)
+        sql = whole or self.checker.any(node.sql, scope)
+        if sql is None or (node.message and message is None):
+            return None
+        return m.Return(sql=sql, message=message, span=node.span) if self._check_result(node, sql) else None
+
+    def _whole_value(self, text: nodes.SqlText, scope: Scope) -> Sql | None:
+        """`return $row;` and `return $rows;`: the value as it is."""
+        name = text.span.text[1:]
+        shape = scope.values.get(name)
+        if len(text.params) != 1 or text.params[0] != text.span or shape is None or isinstance(shape, Cell):
+            return None
+        return Sql(text.span, Value(this=name), None, shape, frozenset())
+
+    def _check_result(self, node: nodes.Return, sql: Sql) -> bool:
+        assert self.result is not None
+        wanted, given = self.result.shape, sql.shape
+        if isinstance(wanted, Cell):
+            if isinstance(given, Cell):
+                return self._check_type(wanted.type, given.type, sql, node.sql.span)
+            if len(given.columns) == 1 and not isinstance(given, Row):
+                return self._check_type(wanted.type, next(iter(given.columns.values())).type, sql, node.sql.span)
+            self.report.error("AFS301", f"expected one {wanted.type}, found columns", node.sql.span)
+            return False
+        if isinstance(given, Cell):
+            self.report.error("AFS301", f"expected {self.result.type}, found {given.type}", node.sql.span)
+            return False
+        if isinstance(given, Rows) and sql.tree is not None and not sql.is_query and isinstance(wanted, Row):
+            self.report.error("AFS301", "expected one row, found rows", node.sql.span)
+            return False
+        if isinstance(given, Row) and isinstance(wanted, Rows):
+            self.report.error("AFS301", "expected rows, found one row", node.sql.span)
+            return False
+        return self._check_columns(wanted, given, sql, node.sql.span)
+
+    def _check_columns(self, wanted: Row | Rows, given: Row | Rows, sql: Sql, span: Span) -> bool:
+        names, found = list(wanted.columns), list(given.columns)
+        if names != found:
+            expected = ", ".join(names)
+            self.report.error("AFS309", "the columns differ from those declared", span, f"gives {', '.join(found)}", help=f"`{self.item.name}` returns {expected}")  # fmt: skip
+            return False
+        return all(self._check_type(wanted.columns[name].type, given.columns[name].type, None, span) for name in names)
+
+    def _check_type(self, wanted: Type, given: Type, sql: Sql | None, span: Span) -> bool:
+        if sql is not None and sql.tree is not None and not sql.is_query:
+            return self.checker.check_assignable(wanted, sql.tree, given, span)
+        if assignable(wanted, given):
+            return True
+        self.report.error("AFS301", f"expected {wanted}, found {given}", span)
+        return False
+
+    def _reply(self, node: nodes.Reply, scope: Scope) -> m.Statement | None:
+        if self.result is None or not isinstance(self.result.type, Text):
+            hint = f"declare `returns text` on `{self.item.name}`"
+            self.report.error("AFS505", "a reply is a text", node.span, help=hint)
+            return None
+        message = self._message(node.message, scope)
+        return m.Reply(message=message, span=node.span) if message else None
+
+    def _write(self, node: nodes.Write, scope: Scope) -> m.Statement | None:
+        sql = self.checker.change(node.sql, scope)
+        self.first_write = self.first_write or node.span
+        if sql is not None and isinstance(sql.change, Insert) and sql.change.returning:
+            hint = "let x = insert into t (...) values (...) returning *;"
+            self.report.error("AFS407", "`returning *` needs a name", node.span, help=hint)
+            return None
+        return m.Write(sql=sql, span=node.span) if sql else None
+
+    def _message(self, node: nodes.Message, scope: Scope) -> m.Message | None:
+        parts: list[str | m.Hole] = []
+        for part in node.parts:
+            if isinstance(part, str):
+                parts.append(part)
+                continue
+            sql = self.checker.expression(part.sql, scope)
+            if sql is None:
+                return None
+            assert isinstance(sql.shape, Cell)
+            if not self._check_hole(part, sql.shape.type):
+                return None
+            parts.append(m.Hole(sql=sql, format=part.format))
+        return m.Message(parts=tuple(parts))
+
+    def _check_hole(self, node: nodes.Hole, type_: Type) -> bool:
+        if isinstance(type_, Record):
+            self.report.error("AFS506", "a record cannot stand in a text", node.span, help="take one of its fields")
+            return False
+        if node.format and node.format[-1] in "df" and isinstance(type_, Text | Boolean):
+            self.report.error("AFS506", f"`:{node.format}` is for numbers, this is {type_}", node.span)
+            return False
+        return True

@@ -1,0 +1,298 @@
+"""Syntax to model: resolves every name and type of one spec, in the order in which they build on each other."""
+
+from __future__ import annotations
+
+import datetime
+from typing import TypeVar
+
+from forgec_runtime.types import Enum, Record, Timestamp
+
+from forgec.diagnostics import Label, Report
+from forgec.model import spec as m
+from forgec.model.bodies import build_tool
+from forgec.model.calls import unknown_tool
+from forgec.model.names import Names
+from forgec.model.tables import build_tables, check_columns
+from forgec.model.tasks import build_task
+from forgec.model.tests import build_test
+from forgec.model.types import TypeResolver
+from forgec.model.worlds import build_world
+from forgec.source import Source
+from forgec.sql.check import SqlChecker
+from forgec.sql.constants import constant
+from forgec.sql.emit import Emitter
+from forgec.sql.oracle import Oracle
+from forgec.sql.query import Sql
+from forgec.sql.scope import Cell, Scope
+from forgec.syntax import nodes
+
+N = TypeVar("N", bound=nodes.Item)
+DEFAULT_CLOCK = datetime.datetime(2025, 1, 1)
+
+
+def build(file: nodes.File, source: Source, report: Report) -> m.Spec | None:
+    """The model of `file`; None when anything was reported as an error."""
+    spec = _Build(file, source, report).spec()
+    return None if report.failed else spec
+
+
+class _Build:
+    """What is known so far while one spec is built."""
+
+    def __init__(self, file: nodes.File, source: Source, report: Report) -> None:
+        self.file = file
+        self.source = source
+        self.report = report
+        self.types = TypeResolver(report)
+        self.tables: dict[str, m.Table] = {}
+        self.functions: dict[str, m.Function] = {}
+
+    def _items(self, kind: type[N]) -> list[N]:
+        return [item for item in self.file.items if isinstance(item, kind)]
+
+    def spec(self) -> m.Spec | None:
+        environment = self._environment()
+        if environment is None:
+            return None
+        clock = self._clock(environment)
+        self._named_types()
+        self.tables = build_tables(self._items(nodes.Table), self.types, self.report)
+        self.types.tables = self.tables
+        oracle = Oracle(self.tables.values())
+        checker = SqlChecker(oracle, Emitter(self.tables, self.functions, clock), self.report)
+        scope = Scope(self.tables, self.functions)
+        check_columns(self._items(nodes.Table), self.tables, checker, scope)
+        self._functions(checker, scope)
+        invariants = self._invariants(checker, scope)
+        tools = self._tools(checker, scope)
+        rules = self._rules(tools, checker, scope)
+        worlds = self._worlds(checker, scope)
+        tests = [build_test(test, tools, worlds, checker, scope) for test in self._items(nodes.Test)]
+        self._check_titles()
+        tasks = self._tasks(tools, worlds, checker, scope)
+        return m.Spec(
+            name=environment.name.text,
+            doc=environment.doc.value if environment.doc else "",
+            span=environment.span,
+            source=self.source,
+            clock=clock,
+            policy=self._policy(),
+            enums=self.types.enums,
+            records=self.types.records,
+            tables=self.tables,
+            invariants=tuple(invariants),
+            functions=self.functions,
+            tools=tools,
+            rules=tuple(rules),
+            worlds=worlds,
+            tests=tuple(test for test in tests if test),
+            tasks=tasks,
+        )
+
+    # -- head --------------------------------------------------------------------------------------------------
+
+    def _environment(self) -> nodes.Environment | None:
+        found = self._items(nodes.Environment)
+        if not found:
+            place = self.file.items[0].span if self.file.items else self.file.span
+            if not self.report.failed:
+                example = 'environment library "Front desk of a public library" { }'
+                self.report.error("AFS210", "this spec declares no environment", place, help=f"begin with `{example}`")
+            return None
+        for again in found[1:]:
+            related = [Label(found[0].span, "the first one")]
+            self.report.error("AFS208", "a spec declares one environment", again.span, related=related)
+        Names("environment", self.report).add(found[0].name)
+        return found[0]
+
+    def _clock(self, environment: nodes.Environment) -> datetime.datetime:
+        clock = DEFAULT_CLOCK
+        for setting in environment.settings:
+            if setting.name.text != "clock":
+                self.report.error(
+                    "AFS211", f"unknown setting `{setting.name}`", setting.name.span, help="known is `clock`"
+                )
+                continue
+            checker = SqlChecker(Oracle(), Emitter({}, {}, clock), self.report)
+            sql = checker.any(setting.value, Scope({}, {}))
+            if sql is None:
+                continue
+            value = constant(sql.expression, Timestamp(), checker, setting.value.span)
+            if type(value) is not datetime.datetime or not isinstance(sql.shape, Cell) or sql.shape.type != Timestamp():
+                hint = "such as timestamp '2025-03-01 09:00:00'"
+                self.report.error("AFS301", "a clock is a timestamp", setting.value.span, help=hint)
+            else:
+                clock = value
+        return clock
+
+    def _policy(self) -> str:
+        found = self._items(nodes.Policy)
+        for again in found[1:]:
+            related = [Label(found[0].span, "the first one")]
+            self.report.error("AFS208", "a spec has one policy", again.span, related=related)
+        return found[0].text.value if found else ""
+
+    def _named_types(self) -> None:
+        names = Names("type", self.report)
+        for item in self.file.items:
+            if isinstance(item, nodes.Enum) and names.add(item.name, lower=False):
+                self._enum(item)
+            elif isinstance(item, nodes.Record) and names.add(item.name, lower=False):
+                seen = Names("field", self.report)
+                sound = sum(not seen.add(field.name) for field in item.fields) == 0
+                fields = self.types.fields(item.fields)
+                if fields is not None and sound:
+                    self.types.records[item.name.text] = Record(item.name.text, fields)
+
+    def _enum(self, item: nodes.Enum) -> None:
+        values: dict[str, nodes.Variant] = {}
+        for variant in item.variants:
+            if variant.value in values:
+                related = [Label(values[variant.value].span, "first here")]
+                self.report.error("AFS208", f"the value '{variant.value}' stands twice", variant.span, related=related)
+            values.setdefault(variant.value, variant)
+        self.types.enums[item.name.text] = Enum(item.name.text, tuple(values))
+
+    # -- behaviour ---------------------------------------------------------------------------------------------
+
+    def _functions(self, checker: SqlChecker, scope: Scope) -> None:
+        """In order: a function may call those before it, so that none can recurse."""
+        names = Names("function", self.report)
+        for item in self._items(nodes.Function):
+            if not names.add(item.name):
+                continue
+            parameters = self._parameters(item.parameters, checker, scope)
+            returns = self.types.cell(item.returns)
+            if returns is None:
+                continue
+            inner = scope
+            for parameter in parameters:
+                inner = inner.with_value(parameter.name, parameter.cell)
+            sql = checker.expression(item.sql, inner, returns.type)
+            if sql is None:
+                continue
+            returns = Cell(returns.type, True, returns.references)
+            doc = item.doc.value if item.doc else ""
+            self.functions[item.name.text] = m.Function(
+                name=item.name.text, doc=doc, span=item.span, parameters=parameters, returns=returns, sql=sql
+            )
+
+    def _parameters(
+        self, items: tuple[nodes.Parameter, ...], checker: SqlChecker, scope: Scope
+    ) -> tuple[m.Parameter, ...]:
+        names = Names("parameter", self.report)
+        parameters: list[m.Parameter] = []
+        for item in items:
+            if not names.add(item.name) or (item.row and not names.add(item.row)):
+                continue
+            is_reference = isinstance(item.type, nodes.Reference)
+            cell = (
+                self.types.reference(item.type)
+                if isinstance(item.type, nodes.Reference)
+                else self.types.cell(item.type)
+            )
+            if cell is None:
+                continue
+            default = checker.expression(item.default, scope, cell.type) if item.default else None
+            parameters.append(
+                m.Parameter(
+                    name=item.name.text,
+                    doc=item.doc.value if item.doc else "",
+                    span=item.span,
+                    type=cell.type,
+                    optional=cell.optional,
+                    references=cell.references if is_reference else None,
+                    row=item.row.text if item.row else None,
+                    default=default,
+                )
+            )
+        return tuple(parameters)
+
+    def _invariants(self, checker: SqlChecker, scope: Scope) -> list[m.Invariant]:
+        names = Names("invariant", self.report)
+        invariants = []
+        for item in self._items(nodes.Invariant):
+            sql = checker.condition(item.sql, scope) if names.add(item.name) else None
+            if sql is not None:
+                doc = item.doc.value if item.doc else ""
+                invariants.append(m.Invariant(name=item.name.text, doc=doc, span=item.span, sql=sql))
+        return invariants
+
+    def _tools(self, checker: SqlChecker, scope: Scope) -> dict[str, m.Tool]:
+        names = Names("tool", self.report)
+        tools: dict[str, m.Tool] = {}
+        for item in self._items(nodes.Tool):
+            if names.add(item.name):
+                parameters = self._parameters(item.parameters, checker, scope)
+                result = self.types.result(item.returns) if item.returns else None
+                tools[item.name.text] = build_tool(item, parameters, result, checker, scope)
+        if not tools and not self.report.failed:
+            self.report.error("AFS212", "this spec declares no tool", self._items(nodes.Environment)[0].span)
+        return tools
+
+    def _rules(self, tools: dict[str, m.Tool], checker: SqlChecker, scope: Scope) -> list[m.Rule]:
+        names = Names("rule", self.report)
+        rules = []
+        for item in self._items(nodes.Rule):
+            if not names.add(item.name):
+                continue
+            if item.doc is None:
+                hint = "the text is what the agent reads, and what an enforced rule answers"
+                self.report.error("AFS213", f"the rule `{item.name}` has no text", item.name.span, help=hint)
+                continue
+            sqls: dict[str, Sql] = {}
+            for name in item.tools:
+                tool = self._known_tool(name, tools)
+                if tool is None:
+                    continue
+                inner = scope
+                for parameter in tool.parameters:
+                    inner = inner.with_value(parameter.name, parameter.cell)
+                    if parameter.row and parameter.references:
+                        inner = inner.with_value(parameter.row, self.tables[parameter.references].row)
+                sql = checker.condition(item.sql, inner)
+                if sql is not None:
+                    sqls[name.text] = sql
+            rules.append(
+                m.Rule(name=item.name.text, doc=item.doc.value, span=item.span, verdict=item.verdict, sqls=sqls)
+            )
+        return rules
+
+    def _known_tool(self, name: nodes.Name, tools: dict[str, m.Tool]) -> m.Tool | None:
+        if name.text not in tools:
+            unknown_tool(name, tools, self.report)
+        return tools.get(name.text)
+
+    # -- worlds, tests, tasks ----------------------------------------------------------------------------------
+
+    def _worlds(self, checker: SqlChecker, scope: Scope) -> dict[str, m.World]:
+        names = Names("world", self.report)
+        worlds = {}
+        for item in self._items(nodes.World):
+            if names.add(item.name):
+                worlds[item.name.text] = build_world(item, self.tables, checker, scope)
+        if not worlds and not self.report.failed:
+            self.report.error("AFS212", "this spec declares no world", self._items(nodes.Environment)[0].span)
+        return worlds
+
+    def _check_titles(self) -> None:
+        seen: dict[str, nodes.Text] = {}
+        for item in self._items(nodes.Test):
+            first = seen.setdefault(item.title.value, item.title)
+            if first is not item.title:
+                related = [Label(first.span, "first here")]
+                self.report.error("AFS208", "two tests have this title", item.title.span, related=related)
+
+    def _tasks(
+        self, tools: dict[str, m.Tool], worlds: dict[str, m.World], checker: SqlChecker, scope: Scope
+    ) -> dict[str, m.Task]:
+        names = Names("task", self.report)
+        tasks = {}
+        for item in self._items(nodes.Task):
+            if names.add(item.name):
+                if item.name.text in worlds:
+                    self.report.error("AFS208", f"`{item.name}` is already the name of a world", item.name.span)
+                task = build_task(item, tools, worlds, checker, scope)
+                if task is not None:
+                    tasks[item.name.text] = task
+        return tasks

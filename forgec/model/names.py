@@ -1,0 +1,50 @@
+"""Which names a spec may use, and that each is used once."""
+
+from __future__ import annotations
+
+import re
+
+from forgec.diagnostics import Label, Report
+from forgec.source import Span
+from forgec.syntax.nodes import Name
+
+MAX_NAME = 60
+_LOWER = re.compile(r"[a-z](?:_?[a-z0-9]+)*")
+_ANY = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9]+)*")
+_TAKEN = {"call", "row", "q"}
+
+
+def check_name(name: Name, what: str, report: Report, *, lower: bool = True) -> bool:
+    """Whether `name` may be the name of a `what`; reports when not."""
+    pattern = _LOWER if lower else _ANY
+    if not pattern.fullmatch(name.text) or len(name.text) > MAX_NAME:
+        wanted = (
+            "lower-case letters, digits and single underscores" if lower else "letters, digits and single underscores"
+        )
+        hint = f"use {wanted}, starting with a letter, at most {MAX_NAME} characters"
+        report.error("AFS209", f"`{name}` cannot be the name of a {what}", name.span, help=hint)
+        return False
+    if name.text in _TAKEN:
+        report.error("AFS209", f"`{name}` has a meaning of its own and cannot be a name", name.span)
+        return False
+    return True
+
+
+class Names:
+    """The names of one kind in one place; compared without regard to case."""
+
+    def __init__(self, what: str, report: Report) -> None:
+        self.what = what
+        self.report = report
+        self.seen: dict[str, Span] = {}
+
+    def add(self, name: Name, *, lower: bool = True) -> bool:
+        """Whether `name` is sound and new; reports when not."""
+        if not check_name(name, self.what, self.report, lower=lower):
+            return False
+        first = self.seen.setdefault(name.text.lower(), name.span)
+        if first is not name.span:
+            related = [Label(first, "first declared here")]
+            self.report.error("AFS208", f"the {self.what} `{name}` is declared twice", name.span, "declared again", related=related)  # fmt: skip
+            return False
+        return True

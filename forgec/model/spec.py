@@ -1,0 +1,259 @@
+"""The model of a spec: names resolved, types known, SQL checked. What every later stage reads."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, Literal
+
+from forgec_runtime.types import Enum, Record, Type
+from pydantic import BaseModel, ConfigDict
+
+from forgec.source import Source, Span
+from forgec.sql.query import Sql
+from forgec.sql.scope import Cell, Row, Shape
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+
+class Declared(Model):
+    """Something with a name, a place and, perhaps, documentation."""
+
+    name: str
+    doc: str = ""
+    span: Span
+
+
+# -- state --------------------------------------------------------------------------------------------------------
+
+
+class Column(Declared):
+    type: Type
+    optional: bool = False
+    key: bool = False
+    unique: bool = False
+    scored: bool = True
+    serial: str | None = None
+    references: str | None = None
+    default: Sql | None = None
+    check: Sql | None = None
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(self.type, self.optional, self.references)
+
+
+class Table(Declared):
+    columns: tuple[Column, ...]
+
+    @property
+    def key(self) -> tuple[Column, ...]:
+        return tuple(column for column in self.columns if column.key)
+
+    @property
+    def serial(self) -> str | None:
+        return next((column.serial for column in self.columns if column.serial), None)
+
+    def column(self, name: str) -> Column | None:
+        return next((column for column in self.columns if column.name == name), None)
+
+    @property
+    def row(self) -> Row:
+        return Row({column.name: column.cell for column in self.columns}, table=self.name)
+
+
+class Invariant(Declared):
+    sql: Sql
+
+
+# -- behaviour ----------------------------------------------------------------------------------------------------
+
+
+class Parameter(Declared):
+    type: Type
+    optional: bool = False
+    references: str | None = None
+    row: str | None = None
+    default: Sql | None = None
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(self.type, self.optional, self.references)
+
+
+class Function(Declared):
+    parameters: tuple[Parameter, ...]
+    returns: Cell
+    sql: Sql
+
+
+class Hole(Model):
+    sql: Sql
+    format: str | None
+
+
+class Message(Model):
+    parts: tuple[str | Hole, ...]
+
+
+class Let(Model):
+    """`let x = ...`: the shape of `sql` says whether `$x` is a value, a row or rows."""
+
+    kind: Literal["let"] = "let"
+    name: str
+    sql: Sql
+    shape: Shape
+    message: Message | None
+    span: Span
+
+
+class Require(Model):
+    kind: Literal["require"] = "require"
+    sql: Sql
+    message: Message
+    span: Span
+
+
+class Branch(Model):
+    condition: Sql | None
+    body: tuple[Statement, ...]
+
+
+class If(Model):
+    kind: Literal["if"] = "if"
+    branches: tuple[Branch, ...]
+    span: Span
+
+
+class Return(Model):
+    kind: Literal["return"] = "return"
+    sql: Sql
+    message: Message | None
+    span: Span
+
+
+class Reply(Model):
+    kind: Literal["reply"] = "reply"
+    message: Message
+    span: Span
+
+
+class Fail(Model):
+    kind: Literal["fail"] = "fail"
+    message: Message
+    span: Span
+
+
+class Write(Model):
+    kind: Literal["write"] = "write"
+    sql: Sql
+    span: Span
+
+
+Statement = Let | Require | If | Return | Reply | Fail | Write
+
+
+class Result(Model):
+    """What a tool gives back: its shape, and the type of that (a row is a record, rows are a list of records)."""
+
+    shape: Shape
+    type: Type
+    optional: bool = False
+
+
+class Tool(Declared):
+    parameters: tuple[Parameter, ...]
+    returns: Result | None
+    body: tuple[Statement, ...]
+
+
+class Rule(Declared):
+    """A policy that the tools enforce, or that the grader audits. `sqls` holds the condition, a tool each."""
+
+    verdict: Literal["enforced", "audited"]
+    sqls: dict[str, Sql]
+
+
+# -- worlds, tests, tasks -----------------------------------------------------------------------------------------
+
+
+class World(Declared):
+    """An initial state. `rows`, by table, in the order of the spec; values as Python sees them."""
+
+    rows: dict[str, tuple[dict[str, Any], ...]]
+
+
+class Call(Model):
+    tool: str
+    arguments: dict[str, Sql]
+    span: Span
+
+
+class Run(Model):
+    name: str | None
+    call: Call
+    fails: str | None
+    returns: Sql | None
+    span: Span
+
+
+class Expect(Model):
+    sql: Sql
+    span: Span
+
+
+class Test(Declared):
+    world: str
+    steps: tuple[Run | Expect, ...]
+
+
+class Fact(Declared):
+    """Something the user knows; `value` was computed by DuckDB when the spec was compiled."""
+
+    cell: Cell
+    value: Any
+
+
+class CallNode(Declared):
+    call: Call
+    after: tuple[str, ...]
+
+
+class ReasonNode(Declared):
+    sql: Sql
+    shape: Shape
+
+
+class Says(Model):
+    doc: str
+    sql: Sql
+    span: Span
+
+
+class Task(Declared):
+    world: str
+    intent: str
+    facts: tuple[Fact, ...]
+    plan: tuple[CallNode | ReasonNode, ...]
+    expect: tuple[Expect, ...]
+    says: tuple[Says, ...]
+
+
+# -- the whole ----------------------------------------------------------------------------------------------------
+
+
+class Spec(Declared):
+    source: Source
+    clock: datetime.datetime
+    policy: str
+    enums: dict[str, Enum]
+    records: dict[str, Record]
+    tables: dict[str, Table]
+    invariants: tuple[Invariant, ...]
+    functions: dict[str, Function]
+    tools: dict[str, Tool]
+    rules: tuple[Rule, ...]
+    worlds: dict[str, World]
+    tests: tuple[Test, ...]
+    tasks: dict[str, Task]

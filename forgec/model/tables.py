@@ -1,0 +1,172 @@
+"""Tables: columns, keys, references; then the SQL in their defaults and checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from forgec_runtime.types import Double, Record, Text
+
+from forgec.diagnostics import Report
+from forgec.model.names import Names
+from forgec.model.spec import Column, Table
+from forgec.model.types import TypeResolver
+from forgec.sql.check import SqlChecker
+from forgec.sql.query import Sql
+from forgec.sql.scope import Scope
+from forgec.syntax import nodes
+
+_SERIAL = re.compile(r"[^{}]*\{0{1,12}\}[^{}]*")
+
+
+def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) -> dict[str, Table]:
+    """The tables without the SQL of their columns, which needs all tables to be known."""
+    names = Names("table", report)
+    sound = [item for item in items if names.add(item.name)]
+    tables: dict[str, Table] = {}
+    types.tables = tables
+    for item in _in_order_of_references(sound, report):
+        columns = _columns(item, types, report)
+        if not any(column.key for column in columns):
+            if columns:
+                hint = "mark a column with `key`"
+                report.error("AFS214", f"the table `{item.name}` has no key", item.name.span, help=hint)
+            if not columns:
+                continue
+        doc = item.doc.value if item.doc else ""
+        tables[item.name.text] = Table(name=item.name.text, doc=doc, span=item.span, columns=columns)
+    declared = {item.name.text: tables[item.name.text] for item in sound if item.name.text in tables}
+    tables.clear()
+    tables.update(declared)
+    return tables
+
+
+def _in_order_of_references(items: list[nodes.Table], report: Report) -> list[nodes.Table]:
+    """Referenced tables first, as a reference takes the type of the key; a circle of keys has no type."""
+    by_name = {item.name.text: item for item in items}
+    done: list[nodes.Table] = []
+    open_: list[str] = []
+
+    def visit(item: nodes.Table) -> None:
+        if item in done:
+            return
+        if item.name.text in open_:
+            return
+        open_.append(item.name.text)
+        for column in item.columns:
+            if isinstance(column.type, nodes.Reference):
+                target = by_name.get(column.type.path[0].text)
+                if target is not None:
+                    visit(target)
+        open_.pop()
+        done.append(item)
+
+    for item in items:
+        visit(item)
+    return done
+
+
+def _columns(item: nodes.Table, types: TypeResolver, report: Report) -> tuple[Column, ...]:
+    names = Names("column", report)
+    columns: list[Column] = []
+    for node in item.columns:
+        if not names.add(node.name):
+            continue
+        column = _column(node, item, columns, types, report)
+        if column is not None:
+            columns.append(column)
+    return tuple(columns)
+
+
+def _column(
+    node: nodes.Column, item: nodes.Table, before: list[Column], types: TypeResolver, report: Report
+) -> Column | None:
+    kinds = [modifier.kind for modifier in node.modifiers]
+    for modifier in node.modifiers:
+        if kinds.count(modifier.kind) > 1:
+            report.error("AFS208", f"`{modifier.kind}` stands twice", modifier.span)
+            return None
+    if isinstance(node.type, nodes.Reference):
+        own_key = next((c for c in before if c.key), None)
+        if node.type.path[0].text == item.name.text and own_key is not None:
+            cell = own_key.cell.__class__(own_key.type, node.type.optional, item.name.text)
+        else:
+            found = types.reference(node.type)
+            if found is None:
+                return None
+            cell = found
+    else:
+        typed = types.cell(node.type)
+        if typed is None:
+            return None
+        cell = typed
+    serial = next((modifier for modifier in node.modifiers if modifier.kind == "serial"), None)
+    if not _check_kind(node, kinds, cell.type, cell.optional, serial, report):
+        return None
+    return Column(
+        name=node.name.text,
+        doc=node.doc.value if node.doc else "",
+        span=node.span,
+        type=cell.type,
+        optional=cell.optional,
+        key="key" in kinds,
+        unique="unique" in kinds,
+        scored="unscored" not in kinds,
+        serial=serial.pattern if serial else None,
+        references=cell.references if isinstance(node.type, nodes.Reference) else None,
+    )
+
+
+def _check_kind(
+    node: nodes.Column,
+    kinds: Sequence[str],
+    type_: object,
+    optional: bool,
+    serial: nodes.Modifier | None,
+    report: Report,
+) -> bool:
+    if "key" in kinds and (optional or isinstance(type_, Record | Double)):
+        report.error(
+            "AFS307", f"`{node.name}` cannot be a key: a key is never null, and no record or double", node.span
+        )
+        return False
+    if "key" in kinds and "unscored" in kinds:
+        report.error("AFS307", f"`{node.name}` is a key and always compared", node.span)
+        return False
+    if "unique" in kinds and isinstance(type_, Record | Double):
+        report.error("AFS307", f"`{node.name}` cannot be unique: it is a {type_}", node.span)
+        return False
+    if serial is None:
+        return True
+    if "key" not in kinds or not isinstance(type_, Text) or not _SERIAL.fullmatch(serial.pattern or ""):
+        hint = "such as `loan_id text key serial 'L{0000}'`"
+        report.error("AFS307", "a serial is a text key with a pattern of zeros in braces", serial.span, help=hint)
+        return False
+    return True
+
+
+def check_columns(items: list[nodes.Table], tables: dict[str, Table], checker: SqlChecker, scope: Scope) -> None:
+    """Add defaults and checks to the columns of `tables`."""
+    for item in items:
+        table = tables.get(item.name.text)
+        if table is None:
+            continue
+        by_name = {node.name.text: node for node in item.columns}
+        columns = tuple(_with_sql(column, by_name[column.name], table, checker, scope) for column in table.columns)
+        tables[item.name.text] = table.model_copy(update={"columns": columns})
+
+
+def _with_sql(column: Column, node: nodes.Column, table: Table, checker: SqlChecker, scope: Scope) -> Column:
+    found: dict[str, Sql] = {}
+    for modifier in node.modifiers:
+        if modifier.sql is None:
+            continue
+        if modifier.kind == "default":
+            sql = checker.expression(modifier.sql, scope, column.type)
+        else:
+            sql = checker.condition(modifier.sql, scope, row=dict(table.row.columns))
+        if sql is not None and sql.reads:
+            checker.report.error("AFS308", f"a {modifier.kind} looks at its own row only", modifier.sql.span, help="use an invariant")  # fmt: skip
+        elif sql is not None:
+            found[modifier.kind] = sql
+    return column.model_copy(update=found)

@@ -1,0 +1,147 @@
+"""Type expressions of the syntax to types, cells and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from forgec_runtime.types import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Enum,
+    Field,
+    Integer,
+    List,
+    Record,
+    Text,
+    Timestamp,
+    Type,
+)
+
+from forgec.diagnostics import Report, did_you_mean
+from forgec.model.spec import Result, Table
+from forgec.sql.scope import Cell, Row, Rows, Shape
+from forgec.syntax import nodes
+
+_SIMPLE: dict[str, Type] = {
+    "text": Text(), "integer": Integer(), "double": Double(), "boolean": Boolean(), "date": Date(),
+    "timestamp": Timestamp(),
+}  # fmt: skip
+MAX_PRECISION = 18
+
+
+class TypeResolver:
+    """Knows the enums, records and, once they are built, the tables of a spec."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.enums: dict[str, Enum] = {}
+        self.records: dict[str, Record] = {}
+        self.tables: Mapping[str, Table] = {}
+
+    def cell(self, node: nodes.TypeExpression) -> Cell | None:
+        """The type of a column, parameter or function: one value."""
+        shape = self._base(node.base)
+        if shape is None:
+            return None
+        if "[]" in node.suffixes:
+            self.report.error("AFS305", "a list cannot be held by a column or parameter", node.span, help="use a table")
+            return None
+        if isinstance(shape, Row):
+            self.report.error(
+                "AFS305", "a row cannot be held here", node.span, help="a reference is written `-> table`"
+            )
+            return None
+        return Cell(shape.type, bool(node.suffixes), shape.references)
+
+    def result(self, node: nodes.TypeExpression) -> Result | None:
+        """What a tool returns."""
+        base = self._base(node.base)
+        if base is None:
+            return None
+        if isinstance(base, Cell) and isinstance(base.type, Record) and not base.type.name:
+            base = Row({field.name: Cell(field.type, field.optional) for field in base.type.fields})
+        optional = node.suffixes[-1:] == ("?",)
+        if "[]" not in node.suffixes:
+            return Result(shape=base, type=type_of(base), optional=optional)
+        if not isinstance(base, Row) or node.suffixes != ("[]",):
+            self.report.error("AFS305", "a tool returns a list of rows or of records", node.span, help="such as `loans[]` or `{ title text }[]`")  # fmt: skip
+            return None
+        rows = Rows(base.columns, base.table)
+        return Result(shape=rows, type=type_of(rows))
+
+    def reference(self, node: nodes.Reference) -> Cell | None:
+        """`-> members`: the key of that table."""
+        name = node.path[0].text
+        table = self.tables.get(name)
+        if table is None:
+            hint = did_you_mean(name, self.tables)
+            self.report.error(
+                "AFS201", f"unknown table `{name}`", node.path[0].span, "not a table of this spec", help=hint
+            )
+            return None
+        if len(node.path) > 1 or len(table.key) != 1:
+            self.report.error("AFS306", "a reference names a table with a key of one column", node.span)
+            return None
+        return Cell(table.key[0].type, node.optional, name)
+
+    def _base(self, node: nodes.NamedType | nodes.RecordType) -> Cell | Row | None:
+        if isinstance(node, nodes.RecordType):
+            fields = self.fields(node.fields)
+            return None if fields is None else Cell(Record("", fields))
+        name = node.path[0].text
+        if len(node.path) == 2:
+            return self._column(node)
+        if name == "decimal":
+            return self._decimal(node)
+        if node.arguments or len(node.path) > 2:
+            self.report.error("AFS204", f"`{name}` takes no arguments", node.span)
+            return None
+        known = _SIMPLE.get(name) or self.enums.get(name) or self.records.get(name)
+        if known is not None:
+            return Cell(known)
+        if name in self.tables:
+            return self.tables[name].row
+        names = [*_SIMPLE, "decimal", *self.enums, *self.records, *self.tables]
+        self.report.error("AFS204", f"unknown type `{name}`", node.span, help=did_you_mean(name, names))
+        return None
+
+    def _column(self, node: nodes.NamedType) -> Cell | None:
+        table, column = (part.text for part in node.path)
+        if table not in self.tables:
+            hint = did_you_mean(table, self.tables)
+            self.report.error("AFS201", f"unknown table `{table}`", node.path[0].span, help=hint)
+            return None
+        found = self.tables[table].column(column)
+        if found is None:
+            hint = did_you_mean(column, [c.name for c in self.tables[table].columns])
+            self.report.error("AFS202", f"unknown column `{column}` of `{table}`", node.path[1].span, help=hint)
+            return None
+        return Cell(found.type, found.optional, table if found.key else found.references)
+
+    def _decimal(self, node: nodes.NamedType) -> Cell | None:
+        if len(node.arguments) == 2:
+            precision, scale = node.arguments
+            if 1 <= precision <= MAX_PRECISION and scale <= precision:
+                return Cell(Decimal(precision, scale))
+        hint = f"such as decimal(8, 2): at most {MAX_PRECISION} digits in all, 2 of them after the point"
+        self.report.error("AFS204", "a decimal has digits in all and digits after the point", node.span, help=hint)
+        return None
+
+    def fields(self, fields: tuple[nodes.Field, ...]) -> tuple[Field, ...] | None:
+        """The fields of a record; None when one was reported."""
+        cells = [self.cell(field.type) for field in fields]
+        if any(cell is None for cell in cells):
+            return None
+        return tuple(
+            Field(field.name.text, cell.type, cell.optional) for field, cell in zip(fields, cells, strict=True) if cell
+        )
+
+
+def type_of(shape: Shape) -> Type:
+    """The type of a result: a row is a record, rows are a list of records."""
+    if isinstance(shape, Cell):
+        return shape.type
+    record = Record("", tuple(Field(name, cell.type, cell.optional) for name, cell in shape.columns.items()))
+    return List(record) if isinstance(shape, Rows) else record

@@ -1,0 +1,212 @@
+"""The plan of a whole environment: every function and query of the package to generate."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from forgec.diagnostics import Report
+from forgec.model import spec as m
+from forgec.plans import python as py
+from forgec.plans.body import annotation, tool_function
+from forgec.plans.expression import Lowering
+from forgec.plans.function import FunctionPlan
+from forgec.plans.keyed import is_constant
+from forgec.plans.query import QueryPlan, template
+from forgec.sql.check import SqlChecker
+from forgec.sql.constants import constant
+from forgec.sql.emit import Emitter
+from forgec.sql.oracle import Oracle
+from forgec.sql.query import Sql
+from forgec.sql.scope import Rows, Shape
+from forgec.sql.tree import Value
+
+
+@dataclass(frozen=True)
+class ReferencePlan:
+    """`$name.column`: a fact or an earlier result, or a part of it."""
+
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LiteralPlan:
+    source: str
+
+
+@dataclass(frozen=True)
+class ComputedPlan:
+    """A query over earlier results."""
+
+    query: QueryPlan
+    inputs: tuple[tuple[str, ...], ...]
+    kind: str
+
+
+Computation = ReferencePlan | LiteralPlan | ComputedPlan
+
+
+@dataclass(frozen=True)
+class StepPlan:
+    name: str
+    tool: str
+    arguments: tuple[tuple[str, Computation], ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ReasonPlan:
+    name: str
+    doc: str
+    computation: Computation
+
+
+@dataclass(frozen=True)
+class TaskPlan:
+    task: m.Task
+    plan: tuple[StepPlan | ReasonPlan, ...]
+    expect: tuple[tuple[str, Computation], ...]
+    says: tuple[tuple[str, Computation], ...]
+
+    @property
+    def queries(self) -> list[QueryPlan]:
+        parts = [
+            *(c for step in self.plan if isinstance(step, StepPlan) for _, c in step.arguments),
+            *(step.computation for step in self.plan if isinstance(step, ReasonPlan)),
+            *(c for _, c in self.expect),
+            *(c for _, c in self.says),
+        ]
+        return [part.query for part in parts if isinstance(part, ComputedPlan)]
+
+
+@dataclass(frozen=True)
+class PackagePlan:
+    spec: m.Spec
+    tools: dict[str, FunctionPlan]
+    functions: tuple[FunctionPlan, ...]
+    checks: dict[str, FunctionPlan]
+    invariants: tuple[tuple[m.Invariant, QueryPlan], ...]
+    tasks: tuple[TaskPlan, ...]
+    defaults: dict[int, Any]
+    """Default values of parameters, by where the parameter stands in the spec."""
+
+
+def plan_package(spec: m.Spec) -> PackagePlan:
+    """Plan everything that a package holds."""
+    planner = _Planner(spec)
+    return PackagePlan(
+        spec,
+        {name: tool_function(tool, spec.rules, planner.lowering()) for name, tool in spec.tools.items()},
+        tuple(planner.function(function) for function in spec.functions.values()),
+        {name: check for name, table in spec.tables.items() if (check := planner.check(table)) is not None},
+        tuple((invariant, planner.invariant(invariant)) for invariant in spec.invariants),
+        tuple(planner.task(task) for task in spec.tasks.values()),
+        planner.defaults(),
+    )
+
+
+class _Planner:
+    def __init__(self, spec: m.Spec) -> None:
+        self.spec = spec
+        emitter = Emitter(spec.tables, spec.functions, spec.clock)
+        self.checker = SqlChecker(Oracle(spec.tables.values()), emitter, Report())
+
+    def lowering(self) -> Lowering:
+        return Lowering(self.spec.tables, self.spec.functions, self.checker)
+
+    def defaults(self) -> dict[int, Any]:
+        return {
+            p.span.start: constant(p.default.expression, p.type, self.checker, p.span)
+            for tool in self.spec.tools.values()
+            for p in tool.parameters
+            if p.default is not None
+        }
+
+    def function(self, function: m.Function) -> FunctionPlan:
+        low = self.lowering()
+        low.purpose = function.name
+        for parameter in function.parameters:
+            low.values[parameter.name] = parameter.cell
+        returns = annotation(function.returns)
+        value = low.value(function.sql.expression).node
+        lines: tuple[ast.stmt, ...] = (py.annotated("result", returns, value), ast.Return(py.name("result")))
+        arguments = tuple((py.identifier(p.name), annotation(p.cell)) for p in function.parameters)
+        name = py.identifier(function.name)
+        return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries))
+
+    def check(self, table: m.Table) -> FunctionPlan | None:
+        """A function that refuses a row which breaks a `check` of its table."""
+        low = self.lowering()
+        low.values["row"] = table.row
+        low.rows["row"] = "row"
+        low.purpose = f"check_{table.name}"
+        lines: list[ast.stmt] = []
+        for column in table.columns:
+            if column.check is None:
+                continue
+            lowered = low.value(column.check.expression)
+            failed = py.compare(lowered.node, ast.Is(), ast.Constant(False)) if lowered.optional else py.negated(lowered.node)  # fmt: skip
+            text = check_text(table, column)
+            lines.append(ast.If(failed, [ast.Raise(py.call("call.violation", ast.Constant(text)))], []))
+        if not lines:
+            return None
+        row = (("row", f"{row_class(table)}"),)
+        doc = f"What every row of `{table.name}` satisfies."
+        return FunctionPlan(f"check_{table.name}", row, "None", doc, (tuple(lines),), tuple(low.queries))
+
+    def invariant(self, invariant: m.Invariant) -> QueryPlan:
+        return self._query(invariant.name.upper(), invariant.sql.expression, rows=False)
+
+    def task(self, task: m.Task) -> TaskPlan:
+        plan: list[StepPlan | ReasonPlan] = []
+        prefix = task.name.upper()
+        for node in task.plan:
+            if isinstance(node, m.ReasonNode):
+                found = self._computed(f"{prefix}_{node.name.upper()}", node.sql, node.shape)
+                plan.append(ReasonPlan(node.name, node.doc, found))
+                continue
+            arguments = tuple(
+                (name, self._computed(f"{prefix}_{node.name.upper()}_{name.upper()}", sql, sql.shape))
+                for name, sql in node.call.arguments.items()
+            )
+            plan.append(StepPlan(node.name, node.call.tool, arguments, node.after))
+        expect = tuple(
+            (" ".join(part.sql.span.text.split()), self._computed(f"{prefix}_EXPECT_{i}", part.sql, part.sql.shape))
+            for i, part in enumerate(task.expect, 1)
+        )
+        says = tuple(
+            (part.doc, self._computed(f"{prefix}_SAYS_{i}", part.sql, part.sql.shape))
+            for i, part in enumerate(task.says, 1)
+        )
+        return TaskPlan(task, tuple(plan), expect, says)
+
+    def _computed(self, name: str, sql: Sql, shape: Shape) -> Computation:
+        tree = sql.expression
+        if isinstance(tree, Value):
+            return ReferencePlan(tuple(tree.name.split(".")))
+        if isinstance(tree, exp.Literal | exp.Boolean | exp.Null) or is_constant(tree):
+            return LiteralPlan(py.source(self.lowering().value(tree).node))
+        kind = "rows" if isinstance(shape, Rows) else "row" if not hasattr(shape, "type") else "value"
+        query = self._query(name, tree, rows=kind == "rows")
+        inputs = tuple(tuple(path.split("__")) for path, _ in query.values)
+        return ComputedPlan(query, inputs, kind)
+
+    def _query(self, name: str, tree: exp.Expr, *, rows: bool) -> QueryPlan:
+        made = template(tree, self.checker.emitter, rows=rows)
+        values = tuple((path.replace(".", "__"), type_) for path, type_ in made.values)
+        return QueryPlan(name, made.text, made.tables, values, made.columns, made.order)
+
+
+def check_text(table: m.Table, column: m.Column) -> str:
+    """What an agent reads when a row breaks a `check`."""
+    assert column.check is not None
+    condition = " ".join(column.check.span.text[1:-1].split())
+    return f"{table.name}: {column.name} must satisfy {condition}"
+
+
+def row_class(table: m.Table) -> str:
+    """The name of the class of a table's rows."""
+    return "".join(part.capitalize() for part in table.name.split("_")) + "Row"

@@ -1,0 +1,299 @@
+"""Calls of one reference episode, each a transaction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
+from sqlglot import exp
+
+from forgec.model import spec as m
+from forgec.reference.constraints import check_column, violations
+from forgec.reference.database import ReferenceDatabase, key_of
+from forgec.sql.query import Delete, Insert, Sql, Update
+from forgec.sql.scope import Row, Rows, Shape
+from forgec.sql.tree import DIALECT, Value
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call came to: a value, or the text of an error."""
+
+    ok: bool
+    value: Any
+    text: str
+
+
+class _Done(Exception):
+    """A `return` or `reply` was reached."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class ReferenceEpisode:
+    """An episode of `world`, which only `call` changes."""
+
+    def __init__(self, spec: m.Spec, world: str) -> None:
+        self.spec = spec
+        self.database = ReferenceDatabase(spec, spec.worlds[world])
+        self.counters = {name: self._last_serial(table) for name, table in spec.tables.items() if table.serial}
+        self.broken_rules: list[str] = []
+
+    def state(self) -> dict[str, list[dict[str, Any]]]:
+        """All rows by table, in the order of their keys."""
+        return {name: list(self.database.table(table).values()) for name, table in self.spec.tables.items()}
+
+    def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
+        """Call a tool with decoded arguments, all parameters given. A call that fails changes nothing."""
+        counters, broken = dict(self.counters), list(self.broken_rules)
+        connection = self.database.connection
+        connection.execute("begin")
+        try:
+            value = _Call(self, self.spec.tools[tool], arguments).run()
+        except Refusal as refusal:
+            answer = Answer(False, None, str(refusal))
+        except (Fault, duckdb.Error):
+            answer = Answer(False, None, FAULT_TEXT)
+        else:
+            connection.execute("commit")
+            return Answer(True, value, "")
+        connection.execute("rollback")
+        self.counters, self.broken_rules = counters, broken
+        return answer
+
+    def evaluate(self, sql_: Sql, values: Mapping[str, Any]) -> Any:
+        """The value of a checked expression on the state as it is."""
+        return self.database.value(sql_.expression, values)
+
+    def _last_serial(self, table: m.Table) -> int:
+        """The highest number among the keys that look as if the engine had made them."""
+        assert table.serial is not None
+        numbers = [serial_number(table.serial, str(key[0])) for key in self.database.table(table)]
+        return max((number for number in numbers if number is not None), default=0)
+
+
+def serial_number(pattern: str, key: str) -> int | None:
+    """The number in a key made after `pattern`; None when the key does not follow it."""
+    prefix, zeros, suffix = re.split(r"[{}]", pattern)
+    match = re.fullmatch(re.escape(prefix) + f"([0-9]{{{max(len(zeros), 1)},18}})" + re.escape(suffix), key)
+    return int(match[1]) if match else None
+
+
+class _Call:
+    """One call while it runs: its values, and the database inside its transaction."""
+
+    def __init__(self, episode: ReferenceEpisode, tool: m.Tool, arguments: Mapping[str, Any]) -> None:
+        self.episode = episode
+        self.spec = episode.spec
+        self.database = episode.database
+        self.tool = tool
+        self.values: dict[str, Any] = dict(arguments)
+        self.before: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+
+    def run(self) -> Any:
+        """The result of the tool. Raises `Refusal`, `Fault` and DuckDB's errors."""
+        self._references()
+        self._rules()
+        value: Any = None
+        try:
+            self._block(self.tool.body)
+        except _Done as done:
+            value = done.value
+        for text in violations(self.spec, self.database, self.before):
+            raise Refusal(text)
+        return value
+
+    def _references(self) -> None:
+        for parameter in self.tool.parameters:
+            if parameter.references is None:
+                continue
+            given = self.values[parameter.name]
+            row = None if given is None else self.database.find(self.spec.tables[parameter.references], (given,))
+            if row is None and not (given is None and parameter.optional):
+                raise Refusal(f"Unknown {parameter.name}: {sql.text(given)}")
+            if parameter.row is not None:
+                self.values[parameter.row] = row
+
+    def _rules(self) -> None:
+        for rule in self.spec.rules:
+            condition = rule.sqls.get(self.tool.name)
+            if condition is None or self._holds(condition):
+                continue
+            if rule.verdict == "enforced":
+                raise Refusal(rule.doc)
+            self.episode.broken_rules.append(rule.name)
+
+    # -- statements --------------------------------------------------------------------------------------------
+
+    def _block(self, statements: tuple[m.Statement, ...]) -> None:
+        for statement in statements:
+            self._statement(statement)
+
+    def _statement(self, statement: m.Statement) -> None:
+        if isinstance(statement, m.Let):
+            value = self._change(statement.sql) if statement.sql.change else self._read(statement.sql, statement.shape)
+            self._require_some(value, statement.shape, statement.message)
+            self.values[statement.name] = value
+        elif isinstance(statement, m.Require):
+            if not self._holds(statement.sql):
+                raise Refusal(self._text(statement.message))
+        elif isinstance(statement, m.If):
+            self._if(statement)
+        elif isinstance(statement, m.Return):
+            assert self.tool.returns is not None
+            shape = self.tool.returns.shape
+            value = self._read(statement.sql, shape)
+            self._require_some(value, shape, statement.message)
+            raise _Done(value)
+        elif isinstance(statement, m.Reply):
+            raise _Done(self._text(statement.message))
+        elif isinstance(statement, m.Fail):
+            raise Refusal(self._text(statement.message))
+        else:
+            self._change(statement.sql)
+
+    def _if(self, statement: m.If) -> None:
+        for branch in statement.branches:
+            if branch.condition is None or self._holds(branch.condition):
+                outer = dict(self.values)
+                self._block(branch.body)
+                self.values = outer
+                return
+
+    def _require_some(self, value: Any, shape: Shape, message: m.Message | None) -> None:
+        if message is not None and (not value if isinstance(shape, Rows) else value is None):
+            raise Refusal(self._text(message))
+
+    def _holds(self, condition: Sql) -> bool:
+        return self.database.holds(condition.expression, self.values) is True
+
+    def _read(self, read: Sql, shape: Shape) -> Any:
+        """The value of `read` as `shape`. Raises `Fault` when there are more rows than it can hold."""
+        tree = read.expression
+        if isinstance(tree, Value) and "cell" not in tree.meta:
+            return self.values[tree.name]
+        if not read.is_query:
+            return self.database.value(tree, self.values)
+        rows = self.database.rows(tree, self.values)
+        if isinstance(shape, Rows):
+            return rows
+        if len(rows) > 1:
+            raise Fault("more than one row")
+        if not rows:
+            return None
+        return rows[0] if isinstance(shape, Row) else next(iter(rows[0].values()))
+
+    def _text(self, message: m.Message) -> str:
+        parts: list[str] = []
+        for part in message.parts:
+            if isinstance(part, str):
+                parts.append(part)
+                continue
+            tree = part.sql.expression
+            if part.format:
+                parts.append(sql.formatted(self.database.value(tree, self.values), part.format))
+            else:
+                shown = self.database.value(exp.cast(tree.copy(), "VARCHAR", dialect=DIALECT), self.values)
+                parts.append("NULL" if shown is None else shown)
+        return "".join(parts)
+
+    # -- writes ------------------------------------------------------------------------------------------------
+
+    def _change(self, write: Sql) -> Any:
+        change = write.change
+        assert change is not None
+        table = self.spec.tables[change.table]
+        self.before.setdefault(table.name, self.database.table(table))
+        if isinstance(change, Insert):
+            return self._insert(table, change)
+        if isinstance(change, Update):
+            return self._update(table, change)
+        assert isinstance(change, Delete)
+        for row in self._rows_where(table, change.alias, change.where, []):
+            self.database.delete(table, key_of(table, row))
+        return None
+
+    def _insert(self, table: m.Table, change: Insert) -> Any:
+        columns = [column for name in change.columns if (column := table.column(name))]
+        if change.query is None:
+            made = [self._computed(table, columns, row) for row in change.rows]
+        else:
+            query = change.query.copy()
+            for item, column in zip(query.selects, columns, strict=True):
+                item.set("this", exp.cast(item.this.copy(), column.type.sql, dialect=DIALECT))
+            made = []
+            for found in self.database.rows(query, self.values):
+                made.append(dict(zip(change.columns, found.values(), strict=True)))
+        inserted: dict[str, Any] = {}
+        for values in made:
+            inserted = self._add(table, columns if change.query is not None else [], values)
+        return inserted
+
+    def _computed(self, table: m.Table, columns: list[m.Column], row: tuple[exp.Expr, ...]) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for column, tree in zip(columns, row, strict=True):
+            cast = exp.cast(tree.copy(), column.type.sql, dialect=DIALECT)
+            values[column.name] = check_column(table, column, self.database.value(cast, self.values))
+        return values
+
+    def _add(self, table: m.Table, unchecked: list[m.Column], given: dict[str, Any]) -> dict[str, Any]:
+        for column in unchecked:
+            check_column(table, column, given[column.name])
+        row: dict[str, Any] = {}
+        for column in table.columns:
+            if column.serial:
+                row[column.name] = self._next_key(table)
+            elif column.name in given:
+                row[column.name] = given[column.name]
+            elif column.default is not None:
+                cast = exp.cast(column.default.expression.copy(), column.type.sql, dialect=DIALECT)
+                row[column.name] = check_column(table, column, self.database.value(cast, {}))
+            else:
+                row[column.name] = None
+        key = key_of(table, row)
+        if self.database.find(table, key) is not None:
+            raise Refusal(f"{table.name}: {sql.text(key)} already exists")
+        self._check_row(table, row)
+        self.database.insert(table, row)
+        return row
+
+    def _next_key(self, table: m.Table) -> str:
+        assert table.serial is not None
+        self.episode.counters[table.name] += 1
+        prefix, zeros, suffix = re.split(r"[{}]", table.serial)
+        return f"{prefix}{self.episode.counters[table.name]:0{len(zeros)}d}{suffix}"
+
+    def _update(self, table: m.Table, change: Update) -> None:
+        columns = [column for name, _ in change.assignments if (column := table.column(name))]
+        items = [
+            (f"new_{column.name}", exp.cast(tree.copy(), column.type.sql, dialect=DIALECT))
+            for column, (_, tree) in zip(columns, change.assignments, strict=True)
+        ]
+        for found in self._rows_where(table, change.alias, change.where, items):
+            key = key_of(table, found)
+            changes = {c.name: check_column(table, c, found[f"new_{c.name}"]) for c in columns}
+            row = self.database.find(table, key)
+            assert row is not None
+            self._check_row(table, {**row, **changes})
+            self.database.update(table, key, changes)
+
+    def _rows_where(
+        self, table: m.Table, alias: str, where: exp.Expr, items: Sequence[tuple[str, exp.Expr]]
+    ) -> list[dict[str, Any]]:
+        """The keys of the rows where a condition holds, with `items` computed over each; in the order of keys."""
+        selects = [exp.alias_(exp.column(column.name, table=alias), column.name) for column in table.key]
+        selects.extend(exp.alias_(tree, name) for name, tree in items)
+        source = exp.Table(this=exp.to_identifier(table.name), alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        query = exp.Select(expressions=selects, from_=exp.From(this=source), where=exp.Where(this=where.copy()))
+        return self.database.rows(query, self.values)
+
+    def _check_row(self, table: m.Table, row: dict[str, Any]) -> None:
+        for column in table.columns:
+            if column.check is not None and self.database.holds(column.check.expression, {"row": row}) is False:
+                condition = " ".join(column.check.span.text[1:-1].split())
+                raise Refusal(f"{table.name}: {column.name} must satisfy {condition}")

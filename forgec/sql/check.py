@@ -1,0 +1,298 @@
+"""From the text of a fragment to checked SQL: parse, allow-list, names, types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from forgec_runtime.types import Boolean, Enum, Text, Type
+from sqlglot import exp
+
+from forgec.diagnostics import Report, did_you_mean
+from forgec.source import Span
+from forgec.sql.allow import check_allowed
+from forgec.sql.emit import Emitter, empty_rows, typed_null
+from forgec.sql.infer import assignable, comparable, infer
+from forgec.sql.oracle import Oracle, Rejected
+from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
+from forgec.sql.resolve import Frame, Resolver, Unresolved, may_be_null
+from forgec.sql.scope import Cell, Rows, Scope
+from forgec.sql.tree import Fragment, Lookup, Value, parse_sql
+from forgec.syntax.nodes import SqlText
+
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
+
+
+@dataclass(frozen=True)
+class SqlChecker:
+    """Checks the SQL of one spec. All methods return None for what they reported."""
+
+    oracle: Oracle
+    emitter: Emitter
+    report: Report
+
+    def any(self, text: SqlText, scope: Scope) -> Sql | None:
+        """A query (its shape is `Rows`) or an expression (its shape is a `Cell`)."""
+        fragment = self._parsed(text, scope)
+        if fragment is None:
+            return None
+        if isinstance(fragment.tree, exp.Insert | exp.Update | exp.Delete):
+            self.report.error("AFS405", "nothing may be written here", text.span)
+            return None
+        resolver = Resolver(fragment, scope, self.report)
+        try:
+            if isinstance(fragment.tree, exp.Query) and not isinstance(fragment.tree, exp.Subquery):
+                tree, columns = resolver.query()
+                return self._query(fragment, tree, columns, resolver)
+            tree = resolver.expression()
+            if isinstance(tree, Lookup) and not tree.args.get("field"):
+                tree, columns = resolver.lookup_query(tree)
+                return self._query(fragment, tree, columns, resolver)
+            return self._expression(fragment, tree, resolver)
+        except Unresolved:
+            return None
+
+    def expression(
+        self, text: SqlText, scope: Scope, wanted: Type | None = None, row: dict[str, Cell] | None = None
+    ) -> Sql | None:
+        """An expression; of type `wanted`, if given. `row` holds columns that may stand bare."""
+        fragment = self._parsed(text, scope)
+        if fragment is None:
+            return None
+        if isinstance(fragment.tree, exp.Query | exp.Insert | exp.Update | exp.Delete) and not isinstance(
+            fragment.tree, exp.Subquery
+        ):
+            hint = "put a select used as a value in parentheses"
+            self.report.error("AFS405", "an expression is expected here", text.span, help=hint)
+            return None
+        resolver = Resolver(fragment, scope, self.report)
+        try:
+            tree = resolver.expression(Frame({"row": row} if row else {}))
+        except Unresolved:
+            return None
+        if row:
+            tree = row_values(tree, "row")
+        sql = self._expression(fragment, tree, resolver)
+        if sql is not None and wanted is not None:
+            assert isinstance(sql.shape, Cell)
+            if not self.check_assignable(wanted, tree, sql.shape.type, text.span):
+                return None
+        return sql
+
+    def row(self, text: SqlText, scope: Scope, wanted: list[Type]) -> list[exp.Expr] | None:
+        """The constants of one row `(1, 'a', null)`."""
+        fragment = self._parsed(text, scope)
+        if fragment is None:
+            return None
+        parts = fragment.tree.expressions if isinstance(fragment.tree, exp.Tuple) else [fragment.tree.this]
+        resolver = Resolver(fragment, scope, self.report)
+        row: list[exp.Expr] = []
+        for part, type_ in zip(parts, [*wanted, *[Text()] * len(parts)], strict=False):
+            span = fragment.span_of(part)
+            try:
+                tree = resolver.constant(part)
+            except Unresolved:
+                return None
+            given = infer(tree)
+            if len(row) < len(wanted) and given is not None and not (isinstance(tree, exp.Literal) and tree.is_string):
+                if not self.check_assignable(type_, tree, given, span):
+                    return None
+            elif isinstance(type_, Enum) and not self.check_assignable(type_, tree, given, span):
+                return None
+            row.append(tree)
+        return row
+
+    def condition(self, text: SqlText, scope: Scope, row: dict[str, Cell] | None = None) -> Sql | None:
+        """An expression that is true or not."""
+        return self.expression(text, scope, Boolean(), row)
+
+    def change(self, text: SqlText, scope: Scope) -> Sql | None:
+        """An insert, update or delete."""
+        fragment = self._parsed(text, scope)
+        if fragment is None:
+            return None
+        if not isinstance(fragment.tree, exp.Insert | exp.Update | exp.Delete):
+            self.report.error("AFS405", "an insert, update or delete is expected here", text.span)
+            return None
+        resolver = Resolver(fragment, scope, self.report)
+        try:
+            change = resolver.change()
+        except Unresolved:
+            return None
+        if not self._check_change(fragment, change, scope):
+            return None
+        columns = scope.tables[change.table].row.columns
+        return Sql(text.span, None, change, Rows(columns, change.table), frozenset(resolver.reads))
+
+    def check_assignable(self, wanted: Type, tree: exp.Expr, given: Type | None, span: Span) -> bool:
+        """Whether `tree`, of type `given`, may stand where `wanted` is declared; reports when not."""
+        if isinstance(wanted, Enum) and isinstance(tree, exp.Literal) and tree.is_string:
+            return self._check_variant(wanted, tree, span)
+        if isinstance(tree, exp.Null) or assignable(wanted, given):
+            return True
+        self.report.error("AFS301", f"expected {wanted}, found {given}", span, f"this is {given}")
+        return False
+
+    # -- steps -------------------------------------------------------------------------------------------------
+
+    def _parsed(self, text: SqlText, scope: Scope) -> Fragment | None:
+        fragment = parse_sql(text, self.report)
+        if fragment is None or not check_allowed(fragment, set(scope.functions), self.report):
+            return None
+        return fragment
+
+    def _expression(self, fragment: Fragment, tree: exp.Expr, resolver: Resolver) -> Sql | None:
+        if not self._check_nodes(fragment, tree):
+            return None
+        types = self._describe(fragment, f"select {self._typed(tree)} as x")
+        if types is None:
+            return None
+        type_ = types[0] or Text()
+        cell = tree.meta.get("cell") or Cell(_declared(tree, type_), may_be_null(tree))
+        return Sql(fragment.span, tree, None, cell, frozenset(resolver.reads))
+
+    def _query(self, fragment: Fragment, tree: exp.Expr, columns: dict[str, Cell], resolver: Resolver) -> Sql | None:
+        if not self._check_nodes(fragment, tree):
+            return None
+        types = self._describe(fragment, self._typed(tree))
+        if types is None:
+            return None
+        shaped = {
+            name: replace(cell, type=_kept(cell.type, type_ or Text()))
+            for (name, cell), type_ in zip(columns.items(), types, strict=True)
+        }
+        return Sql(
+            fragment.span, tree, None, Rows(shaped, self._whole_table(tree, list(columns))), frozenset(resolver.reads)
+        )
+
+    def _whole_table(self, tree: exp.Expr, columns: list[str]) -> str | None:
+        """The table of which a query gives whole rows (`select * from t ...`)."""
+        if not isinstance(tree, exp.Select) or tree.args.get("joins") or tree.args.get("group"):
+            return None
+        from_ = tree.args.get("from_")
+        source = from_.this if from_ is not None else None
+        if not isinstance(source, exp.Table) or "rows" in source.meta or source.meta.get("cte"):
+            return None
+        plain = all(isinstance(item.this, exp.Column) and item.this.name == item.alias for item in tree.selects)
+        names = [column.name for column in self.emitter.tables[source.name].columns]
+        return source.name if plain and names == columns else None
+
+    def _typed(self, tree: exp.Expr) -> str:
+        return self.emitter.text(tree, typed_null, rows=empty_rows)
+
+    def _describe(self, fragment: Fragment, query: str) -> list[Type | None] | None:
+        try:
+            return [type_ for _, type_ in self.oracle.describe(query)]
+        except Rejected as reason:
+            self.report.error("AFS304", "DuckDB refuses this SQL", fragment.span, str(reason))
+            return None
+
+    def _check_nodes(self, fragment: Fragment, tree: exp.Expr) -> bool:
+        for node in tree.walk():
+            if isinstance(node, Lookup) and not node.args.get("field"):
+                self.report.error("AFS203", f"`{node.name}[...]` is a row, not a value", fragment.span_of(node), help="take one of its columns: `table[key].column`")  # fmt: skip
+                return False
+            if isinstance(node, _COMPARISONS) and not self._check_comparison(
+                fragment, node, node.this, [node.expression]
+            ):
+                return False
+            if isinstance(node, exp.In) and not self._check_comparison(fragment, node, node.this, node.expressions):
+                return False
+        return True
+
+    def _check_comparison(self, fragment: Fragment, node: exp.Expr, left: exp.Expr, rights: list[exp.Expr]) -> bool:
+        for right in rights:
+            for enum, literal in ((left, right), (right, left)):
+                cell = enum.meta.get("cell")
+                is_text = isinstance(literal, exp.Literal) and literal.is_string
+                if cell is not None and is_text and isinstance(cell_of(enum).type, Enum):
+                    wanted = cell_of(enum).type
+                    assert isinstance(wanted, Enum)
+                    if not self._check_variant(wanted, literal, fragment.span_of(node)):
+                        return False
+            types = infer(left), infer(right)
+            if isinstance(right, exp.Literal) and right.is_string and not comparable(*types):
+                continue  # a literal such as '2025-03-01' is whatever the other side wants; DuckDB checks it
+            if not comparable(*types):
+                message = f"cannot compare {types[0]} with {types[1]}"
+                self.report.error("AFS302", message, fragment.span_of(node))
+                return False
+        return True
+
+    def _check_variant(self, wanted: Enum, literal: exp.Expr, span: Span) -> bool:
+        if literal.name in wanted.values:
+            return True
+        hint = did_you_mean(literal.name, wanted.values) or "values: " + ", ".join(wanted.values)
+        self.report.error("AFS303", f"'{literal.name}' is not a value of {wanted.name}", span, help=hint)
+        return False
+
+    def _check_change(self, fragment: Fragment, change: Change, scope: Scope) -> bool:
+        table = scope.tables[change.table]
+        for tree in trees_of(change):
+            if not self._check_nodes(fragment, tree):
+                return False
+        if isinstance(change, Insert):
+            rows = [*change.rows]
+            queries = [(self._items(row), row) for row in rows]
+            if change.query is not None:
+                queries = [(self._typed(change.query), tuple(part.this for part in change.query.selects))]
+            columns = change.columns
+        elif isinstance(change, Update):
+            columns = tuple(name for name, _ in change.assignments)
+            parts = tuple(part for _, part in change.assignments)
+            where = self._typed(change.where)
+            queries = [(f'{self._items(parts)} from "{change.table}" as "{change.alias}" where {where}', parts)]
+        else:
+            where = self._typed(change.where)
+            return (
+                self._describe(fragment, f'select 1 from "{change.table}" as "{change.alias}" where {where}')
+                is not None
+            )
+        for query, row in queries:
+            types = self._describe(fragment, query)
+            if types is None:
+                return False
+            for name, part, given in zip(columns, row, types, strict=True):
+                column = table.column(name)
+                assert column is not None
+                if isinstance(part, exp.Null) and not column.optional:
+                    self.report.error("AFS301", f"`{name}` is never null", fragment.span_of(part), help=f"declare `{name} {column.type}?`")  # fmt: skip
+                    return False
+                if not self.check_assignable(column.type, part, given, fragment.span_of(part)):
+                    return False
+        return True
+
+    def _items(self, parts: tuple[exp.Expr, ...]) -> str:
+        return "select " + ", ".join(f"{self._typed(part)} as x{i}" for i, part in enumerate(parts))
+
+
+def trees_of(change: Change) -> list[exp.Expr]:
+    """Every expression and query of a change."""
+    if isinstance(change, Insert):
+        return [*(part for row in change.rows for part in row), *([change.query] if change.query is not None else [])]
+    if isinstance(change, Update):
+        return [*(part for _, part in change.assignments), change.where]
+    assert isinstance(change, Delete)
+    return [change.where]
+
+
+def row_values(tree: exp.Expr, alias: str) -> exp.Expr:
+    """A copy of `tree` in which the columns of the source `alias` are values `row.column` of the call."""
+    copy = tree.copy()
+    for column in list(copy.find_all(exp.Column)):
+        if column.table == alias and "cell" in column.meta:
+            value = Value(this=f"row.{column.name}")
+            value.meta["cell"] = column.meta["cell"]
+            if column is copy:
+                return value
+            column.replace(value)
+    return copy
+
+
+def _declared(tree: exp.Expr, given: Type) -> Type:
+    """The declared type where the tree shows it (an enum is text to DuckDB)."""
+    known = infer(tree)
+    return known if known is not None and known.sql == given.sql else given
+
+
+def _kept(declared: Type, given: Type) -> Type:
+    return declared if declared.sql == given.sql else given

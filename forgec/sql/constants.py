@@ -1,0 +1,48 @@
+"""Expressions over constants, computed by DuckDB while a spec is compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from forgec_runtime.types import Type
+from sqlglot import exp
+
+from forgec.source import Span
+from forgec.sql.check import SqlChecker
+from forgec.sql.oracle import Rejected
+from forgec.sql.tree import DIALECT, Value
+
+
+def constants(
+    rows: Sequence[Sequence[exp.Expr]], types: Sequence[Type], checker: SqlChecker, span: Span
+) -> list[tuple[Any, ...]]:
+    """The values of rows of constant expressions, each cast to the type of its column.
+
+    What DuckDB refuses is reported at `span`, and the rows are then missing from the answer.
+    """
+    if not rows:
+        return []
+    selects = [
+        ", ".join(
+            checker.emitter.text(exp.cast(tree.copy(), type_.sql, dialect=DIALECT), _no_value)
+            for tree, type_ in zip(row, types, strict=True)
+        )
+        for row in rows
+    ]
+    try:
+        numbered = " union all ".join(f"(select {i}, {select})" for i, select in enumerate(selects))
+        return [row[1:] for row in checker.oracle.compute(f"select * from ({numbered}) as rows order by 1")]
+    except Rejected as reason:
+        checker.report.error("AFS304", "DuckDB refuses this SQL", span, str(reason))
+        return []
+
+
+def constant(tree: exp.Expr, type_: Type, checker: SqlChecker, span: Span) -> Any:
+    """The value of one constant expression; None when it was reported."""
+    found = constants([[tree]], [type_], checker, span)
+    return found[0][0] if found else None
+
+
+def _no_value(node: Value) -> exp.Expr:
+    raise AssertionError(f"`${node.name}` in a constant")

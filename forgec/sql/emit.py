@@ -1,0 +1,210 @@
+"""Checked trees to DuckDB text. Only text made here is ever executed, never the author's own.
+
+Where a value or a table of the spec goes is the caller's to say; everything else is emitted alike: spec functions are
+inlined, lookups become subqueries, and the clock is a constant.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from forgec.sql.query import cell_of
+from forgec.sql.tree import DIALECT, Apply, Clock, Lookup, Value
+
+if TYPE_CHECKING:
+    from forgec.model.spec import Function, Table
+    from forgec.sql.scope import Rows
+
+ReplaceValue = Callable[[Value], exp.Expr]
+ReplaceTable = Callable[[str], exp.Expr]
+ReplaceRows = Callable[[str, "Rows"], exp.Expr]
+
+_RESERVED = frozenset(
+    [
+        "all",
+        "analyse",
+        "analyze",
+        "and",
+        "any",
+        "array",
+        "as",
+        "asc",
+        "asymmetric",
+        "both",
+        "case",
+        "cast",
+        "check",
+        "collate",
+        "column",
+        "constraint",
+        "create",
+        "default",
+        "deferrable",
+        "desc",
+        "describe",
+        "distinct",
+        "do",
+        "else",
+        "end",
+        "except",
+        "false",
+        "fetch",
+        "for",
+        "foreign",
+        "from",
+        "group",
+        "having",
+        "in",
+        "initially",
+        "intersect",
+        "into",
+        "lambda",
+        "lateral",
+        "leading",
+        "limit",
+        "not",
+        "null",
+        "offset",
+        "on",
+        "only",
+        "or",
+        "order",
+        "pivot",
+        "pivot_longer",
+        "pivot_wider",
+        "placing",
+        "primary",
+        "qualify",
+        "references",
+        "returning",
+        "select",
+        "show",
+        "some",
+        "summarize",
+        "symmetric",
+        "table",
+        "then",
+        "to",
+        "trailing",
+        "true",
+        "union",
+        "unique",
+        "unpivot",
+        "using",
+        "variadic",
+        "when",
+        "where",
+        "window",
+        "with",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Emitter:
+    """Emits for one spec."""
+
+    tables: Mapping[str, Table]
+    functions: Mapping[str, Function]
+    clock: datetime.datetime
+
+    def text(
+        self,
+        tree: exp.Expr,
+        value: ReplaceValue,
+        table: ReplaceTable | None = None,
+        rows: ReplaceRows | None = None,
+        *,
+        pretty: bool = False,
+    ) -> str:
+        """The text of `tree`, its values, tables and row sets written as the callbacks say."""
+        replaced = self.replace(tree, value, table or exp.to_identifier, rows)
+        return replaced.sql(dialect=DIALECT, comments=False, pretty=pretty)
+
+    def replace(self, tree: exp.Expr, value: ReplaceValue, table: ReplaceTable, rows: ReplaceRows | None) -> exp.Expr:
+        """`tree` with only nodes that DuckDB knows."""
+
+        def one(node: exp.Expr) -> exp.Expr:
+            if isinstance(node, Value):
+                return value(node)
+            if isinstance(node, Clock):
+                return self.clock_value(node)
+            if isinstance(node, Apply):
+                return self.replace(self._inlined(node), value, table, rows)
+            if isinstance(node, Lookup):
+                return self.replace(self._subquery(node), value, table, rows)
+            if isinstance(node, exp.Table):
+                return self._table(node, table, rows)
+            return node
+
+        replaced = tree.copy().transform(one, copy=False)
+        for identifier in replaced.find_all(exp.Identifier):
+            if identifier.name.lower() in _RESERVED:
+                identifier.set("quoted", True)
+        return replaced
+
+    def clock_value(self, node: Clock) -> exp.Expr:
+        if node.name == "today":
+            return exp.cast(exp.Literal.string(self.clock.date().isoformat()), "DATE")
+        return exp.cast(exp.Literal.string(self.clock.isoformat(sep=" ")), "TIMESTAMP")
+
+    def _inlined(self, node: Apply) -> exp.Expr:
+        """The body of a spec function with its parameters replaced by the arguments."""
+        function = self.functions[node.name]
+        arguments = dict(zip((p.name for p in function.parameters), node.expressions, strict=True))
+        types = {parameter.name: parameter.type for parameter in function.parameters}
+
+        def one(inner: exp.Expr) -> exp.Expr:
+            if not isinstance(inner, Value):
+                return inner
+            head, _, path = inner.name.partition(".")
+            argument: exp.Expr = exp.cast(exp.paren(arguments[head].copy()), types[head].sql, dialect=DIALECT)
+            for part in path.split(".") if path else ():
+                argument = exp.Dot(this=argument, expression=exp.to_identifier(part))
+            return argument
+
+        return exp.paren(function.sql.expression.copy().transform(one, copy=False))
+
+    def _subquery(self, node: Lookup) -> exp.Expr:
+        table = self.tables[node.name]
+        alias = f"{node.name}_row"
+        conditions = [
+            exp.EQ(this=exp.column(column.name, table=alias), expression=exp.paren(key.copy()))
+            for column, key in zip(table.key, node.expressions, strict=True)
+        ]
+        source = exp.Table(this=exp.to_identifier(node.name), alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        field = exp.alias_(exp.column(node.args["field"], table=alias), node.args["field"])
+        query = exp.Select(
+            expressions=[field], from_=exp.From(this=source), where=exp.Where(this=exp.and_(*conditions))
+        )
+        return exp.Subquery(this=query)
+
+    def _table(self, node: exp.Table, table: ReplaceTable, rows: ReplaceRows | None) -> exp.Expr:
+        if "rows" in node.meta:
+            assert rows is not None
+            subquery = rows(node.meta["rows"], node.meta["shape"])
+            return exp.Subquery(this=subquery, alias=node.args["alias"].copy())
+        if node.meta.get("cte"):
+            return node
+        return exp.Table(this=table(node.name), alias=node.args["alias"].copy())
+
+
+def typed_null(node: Value) -> exp.Expr:
+    """A value of which only the type is known."""
+    return exp.cast(exp.Null(), cell_of(node).type.sql, dialect=DIALECT)
+
+
+def empty_rows(_: str, shape: Rows) -> exp.Expr:
+    """A set of rows of which only the types are known."""
+    items = [exp.alias_(exp.cast(exp.Null(), cell.type.sql, dialect=DIALECT), n) for n, cell in shape.columns.items()]
+    return exp.Select(expressions=items, where=exp.Where(this=exp.false()))
+
+
+def flat_name(path: str) -> str:
+    """The name of a value in SQL: `m.fines` is `m__fines`, which no name of a spec can be."""
+    return path.replace(".", "__")

@@ -1,0 +1,102 @@
+"""Types of expressions, computed without asking DuckDB, for the operators that generated Python computes itself.
+
+The rules are DuckDB's; each root is compared with what DuckDB says (`check.py`), so that a wrong rule here costs a
+query and never a wrong result.
+"""
+
+from __future__ import annotations
+
+from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Text, Timestamp, Type
+from sqlglot import exp
+
+from forgec.sql.query import cell_of
+from forgec.sql.resolve import UNKNOWN
+
+_BOOLEAN = (
+    exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
+    exp.NullSafeEQ, exp.NullSafeNEQ, exp.Like, exp.ILike, exp.Exists, exp.Contains, exp.StartsWith, exp.EndsWith,
+)  # fmt: skip
+MAX_DECIMAL = 28
+"""Digits that Python's decimals keep by default; wider results are DuckDB's to compute."""
+
+
+def infer(node: exp.Expr) -> Type | None:
+    """The type of a resolved expression; None when only DuckDB can say."""
+    cell = node.meta.get("cell")
+    if cell is not None:
+        known = cell_of(node).type
+        return None if known is UNKNOWN else known
+    if isinstance(node, exp.Paren):
+        return infer(node.this)
+    if isinstance(node, exp.Literal):
+        return Text() if node.is_string else _number(node.name)
+    if isinstance(node, (exp.Boolean, *_BOOLEAN)):
+        return Boolean()
+    if isinstance(node, exp.Neg):
+        return infer(node.this)
+    if isinstance(node, exp.Lower | exp.Upper | exp.Trim | exp.DPipe | exp.Substring | exp.Left | exp.Right):
+        return Text()
+    if isinstance(node, exp.Length | exp.Count | exp.CountIf | exp.DateDiff):
+        return Integer()
+    if isinstance(node, exp.Add | exp.Sub):
+        return _sum(infer(node.this), infer(node.expression), isinstance(node, exp.Sub))
+    if isinstance(node, exp.Mul):
+        return _product(infer(node.this), infer(node.expression))
+    return None
+
+
+def _number(text: str) -> Type | None:
+    if text.isdigit():
+        return Integer() if int(text) < 2**63 else None
+    whole, point, part = text.partition(".")
+    if not point or "e" in text.lower():
+        return None
+    digits = len(whole.lstrip("0")) + len(part)
+    return Decimal(max(digits, len(part), 1), len(part)) if digits <= 18 else None
+
+
+def _sum(left: Type | None, right: Type | None, minus: bool) -> Type | None:
+    if isinstance(left, Integer) and isinstance(right, Integer):
+        return Integer()
+    if isinstance(left, Date) and isinstance(right, Date):
+        return Integer() if minus else None
+    if isinstance(left, Date) and isinstance(right, Integer):
+        return Date()
+    if isinstance(left, Decimal) and isinstance(right, Decimal):
+        scale = max(left.scale, right.scale)
+        digits = max(left.precision - left.scale, right.precision - right.scale)
+        return Decimal(digits + scale + 1, scale) if digits + scale + 1 <= 18 else None
+    return None
+
+
+def _product(left: Type | None, right: Type | None) -> Type | None:
+    if isinstance(left, Integer) and isinstance(right, Integer):
+        return Integer()
+    if isinstance(left, Decimal) and isinstance(right, Decimal) and left.precision + right.precision <= 18:
+        return Decimal(left.precision + right.precision, left.scale + right.scale)
+    return None
+
+
+def comparable(left: Type | None, right: Type | None) -> bool:
+    """Whether two values may be compared; what is not known is left to DuckDB."""
+    if left is None or right is None:
+        return True
+    return _family(left) == _family(right)
+
+
+def assignable(wanted: Type, given: Type | None) -> bool:
+    """Whether a value of type `given` may be stored or passed where `wanted` is declared."""
+    if given is None:
+        return True
+    pair = (_family(wanted), _family(given))
+    return pair[0] == pair[1] and not (isinstance(wanted, Integer) and isinstance(given, Decimal | Double))
+
+
+def _family(type_: Type) -> str:
+    if isinstance(type_, Integer | Decimal | Double):
+        return "number"
+    if isinstance(type_, Text | Enum):
+        return "text"
+    if isinstance(type_, Date | Timestamp):
+        return "time"
+    return type(type_).__name__

@@ -1,0 +1,103 @@
+"""DuckDB over the empty schema, as the judge of types: the compiler's only door to DuckDB."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+from forgec_runtime.types import Boolean, Date, Decimal, Double, Field, Integer, List, Record, Text, Timestamp, Type
+
+if TYPE_CHECKING:
+    from forgec.model.spec import Table
+
+_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_SIMPLE: dict[str, Type] = {
+    "VARCHAR": Text(), "DOUBLE": Double(), "FLOAT": Double(), "BOOLEAN": Boolean(), "DATE": Date(),
+    "TIMESTAMP": Timestamp(),
+}  # fmt: skip
+
+
+class Rejected(Exception):
+    """DuckDB cannot bind or compute a statement; the text is its reason, in one line."""
+
+
+class Oracle:
+    """A hardened in-memory database with the tables of one spec, all empty."""
+
+    def __init__(self, tables: Iterable[Table] = ()) -> None:
+        self.connection = duckdb.connect(
+            ":memory:",
+            config={
+                "threads": 1, "memory_limit": "512MB", "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false", "python_enable_replacements": "false",
+                "max_expression_depth": 250, "max_execution_time": "2000", "temp_directory": "",
+            },
+        )  # fmt: skip
+        self.connection.execute("SET TimeZone='UTC'")
+        for table in tables:
+            columns = ", ".join(f'"{column.name}" {column.type.sql}' for column in table.columns)
+            self.connection.execute(f'create table "{table.name}" ({columns})')
+        self.connection.execute("SET enable_external_access=false")
+        self.connection.execute("SET lock_configuration=true")
+
+    def describe(self, query: str) -> list[tuple[str, Type | None]]:
+        """Names and types of a query's columns; the type is None for bare NULL and for types we do not hold.
+
+        Raises `Rejected`.
+        """
+        return [(name, parse_type(text)) for name, text, *_ in self._run(f"describe {query}")]
+
+    def compute(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a query over constants. Raises `Rejected`."""
+        return self._run(query)
+
+    def _run(self, statement: str) -> list[tuple[Any, ...]]:
+        try:
+            return self.connection.execute(statement).fetchmany(100_000)
+        except duckdb.Error as error:
+            raise Rejected(_reason(error)) from None
+
+
+def _reason(error: duckdb.Error) -> str:
+    """The first line of DuckDB's message, without its category."""
+    line = str(error).strip().splitlines()[0]
+    line = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", line)
+    return re.sub(r"\s+Candidate .*|\s*You might need to add explicit type casts\.?", "", line).strip()
+
+
+def parse_type(text: str) -> Type | None:
+    """The type that DuckDB calls `text`; every kind of integer is an `Integer`."""
+    if text.endswith("[]"):
+        of = parse_type(text[:-2])
+        return List(of) if of is not None else None
+    if text in _INTEGERS:
+        return Integer()
+    decimal = re.fullmatch(r"DECIMAL\((\d+),\s*(\d+)\)", text)
+    if decimal:
+        return Decimal(int(decimal[1]), int(decimal[2]))
+    if text.startswith("STRUCT("):
+        return _parse_struct(text)
+    return _SIMPLE.get(text)
+
+
+def _parse_struct(text: str) -> Type | None:
+    fields: list[Field] = []
+    for part in _split(text[len("STRUCT(") : -1]):
+        name, _, rest = part.partition(" ")
+        of = parse_type(rest)
+        if of is None:
+            return None
+        fields.append(Field(name.strip('"'), of, True))
+    return Record("", tuple(fields))
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char == "(") - (char == ")")
+        if char == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    return [*parts, text[start:].strip()]

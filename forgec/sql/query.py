@@ -1,0 +1,84 @@
+"""Checked SQL: what `resolve` makes of a fragment, and what plans and the reference executor start from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from forgec.source import Span
+from forgec.sql.scope import Cell, Shape
+from forgec.sql.tree import Value
+
+
+@dataclass(frozen=True)
+class Insert:
+    """Rows to add: `rows` of expressions, or the rows of `query`, for `columns` in order."""
+
+    table: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[exp.Expr, ...], ...]
+    query: exp.Query | None
+    returning: bool
+
+
+@dataclass(frozen=True)
+class Update:
+    """New values for columns of the rows where `where` holds; `alias` is the table's name in the expressions."""
+
+    table: str
+    alias: str
+    assignments: tuple[tuple[str, exp.Expr], ...]
+    where: exp.Expr
+
+
+@dataclass(frozen=True)
+class Delete:
+    table: str
+    alias: str
+    where: exp.Expr
+
+
+Change = Insert | Update | Delete
+
+
+@dataclass(frozen=True)
+class Sql:
+    """One checked piece of SQL.
+
+    `tree` holds an expression or a query; it is None for a change, which `change` describes. In trees every column is
+    qualified, `*` spelled out, and values, lookups, spec functions and clocks are nodes of their own (`sql.tree`).
+    `shape` is a `Cell` for an expression and `Rows` for a query.
+    """
+
+    span: Span
+    tree: exp.Expr | None
+    change: Change | None
+    shape: Shape
+    reads: frozenset[str]
+
+    @property
+    def is_query(self) -> bool:
+        return isinstance(self.tree, exp.Query)
+
+    @property
+    def expression(self) -> exp.Expr:
+        """The tree of an expression or query."""
+        assert self.tree is not None
+        return self.tree
+
+
+def values_in(tree: exp.Expr) -> Iterator[Value]:
+    """The values that a tree uses, each path once, in order."""
+    seen: set[str] = set()
+    for node in tree.find_all(Value, bfs=False):
+        if node.name not in seen:
+            seen.add(node.name)
+            yield node
+
+
+def cell_of(node: exp.Expr) -> Cell:
+    """The cell that `resolve` found a value, column, lookup or function call to be."""
+    cell: Cell = node.meta["cell"]
+    return cell

@@ -1,0 +1,53 @@
+"""What names mean where a piece of SQL stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from forgec_runtime.types import Type
+
+if TYPE_CHECKING:
+    from forgec.model.spec import Function, Table
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A single value: its type, whether it may be NULL, and the table whose key it is, if known."""
+
+    type: Type
+    optional: bool = False
+    references: str | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row. `optional` when there may be none; `table` when it is a whole row of that table."""
+
+    columns: Mapping[str, Cell]
+    optional: bool = False
+    table: str | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Any number of rows, in order."""
+
+    columns: Mapping[str, Cell]
+    table: str | None = None
+
+
+Shape = Cell | Row | Rows
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Tables and functions of the spec, and the values (`$x`) known so far."""
+
+    tables: Mapping[str, Table]
+    functions: Mapping[str, Function]
+    values: Mapping[str, Shape] = field(default_factory=dict)
+
+    def with_value(self, name: str, shape: Shape) -> Scope:
+        return replace(self, values={**self.values, name: shape})

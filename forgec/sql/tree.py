@@ -1,0 +1,122 @@
+"""SQL text to sqlglot trees whose nodes know their place in the spec.
+
+`$x` is no SQL of its own here: before parsing, each dollar is replaced by a letter that the grammar admits in no name,
+so that `$m.fines` parses as a column of a table and `from $pairs` as a table, both with exact positions.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from typing import ClassVar
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError
+
+from forgec.diagnostics import Report
+from forgec.source import Span
+from forgec.syntax.nodes import SqlText
+
+DIALECT = "duckdb"
+MARK = "\u00aa"
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns on the terminal about what we refuse ourselves
+
+
+class Value(exp.Expression):
+    """A value of the call: `this` is its path, such as `amount` or `m.fines`."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
+
+
+class Lookup(exp.Expression):
+    """`members[$id].fines`: the row with these keys, or one field of it, as it is now."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expressions": True, "field": False}
+
+
+class Apply(exp.Expression):
+    """A call of a function that the spec declares."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expressions": False}
+
+
+class Clock(exp.Expression):
+    """`now()` or `today()`."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
+
+
+class Fragment:
+    """A parsed piece of SQL and where it stands."""
+
+    def __init__(self, text: SqlText, tree: exp.Expr) -> None:
+        self.span = text.span
+        self.tree = tree
+
+    def span_of(self, node: exp.Expr) -> Span:
+        """The place of `node`: from its first to its last identifier, else the whole fragment."""
+        places = [
+            (found.meta["start"], found.meta["end"] + 1)
+            for found in node.find_all(exp.Identifier)
+            if "start" in found.meta
+        ]
+        if not places:
+            return self.span
+        start, end = min(places)[0], max(end for _, end in places)
+        return Span(self.span.source, self.span.start + start, self.span.start + end)
+
+
+def parse_sql(text: SqlText, report: Report) -> Fragment | None:
+    """Parse one statement or expression; None when it was reported."""
+    chars = list(text.span.text)
+    for param in text.params:
+        chars[param.start - text.span.start] = MARK
+    try:
+        trees = sqlglot.parse("".join(chars), dialect=DIALECT)
+    except ParseError as error:
+        _report_parse(error, text, report)
+        return None
+    except (SqlglotError, RecursionError, ValueError, IndexError) as error:
+        report.error("AFS401", "this SQL cannot be read", text.span, _first_line(str(error)))
+        return None
+    if len(trees) != 1 or trees[0] is None:
+        report.error("AFS402", "one statement is allowed here", text.span)
+        return None
+    return Fragment(text, trees[0])
+
+
+def _report_parse(error: ParseError, text: SqlText, report: Report) -> None:
+    first = error.errors[0] if error.errors else {}
+    span = text.span
+    line, column = first.get("line"), first.get("col")
+    highlight = first.get("highlight") or ""
+    if line and column:
+        lines = span.text.split("\n")
+        end = sum(len(before) + 1 for before in lines[: line - 1]) + column
+        start = max(0, min(end, len(span.text)) - max(len(highlight), 1))
+        span = Span(span.source, span.start + start, min(span.start + end, span.end))
+    what = re.sub(r"\s+", " ", str(first.get("description") or "")).rstrip(".")
+    report.error("AFS401", "this SQL cannot be read", span, _words(what))
+
+
+def _words(description: str) -> str:
+    """sqlglot's description without its class names."""
+    if description.startswith("Required keyword"):
+        return "something is missing here"
+    return description[:1].lower() + description[1:]
+
+
+def _first_line(text: str) -> str:
+    return text.strip().splitlines()[0][:120] if text.strip() else ""
+
+
+def is_value(identifier: exp.Expr | None) -> bool:
+    """Whether an identifier was written with a dollar."""
+    return isinstance(identifier, exp.Identifier) and identifier.name.startswith(MARK)
+
+
+def written(name: str) -> str:
+    """A name as its author wrote it."""
+    return name.replace(MARK, "$")

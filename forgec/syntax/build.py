@@ -1,0 +1,317 @@
+"""Lark's tree to syntax nodes. Everything that leaves here has a `Span`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Any
+
+from lark import Token, Tree
+
+from forgec.diagnostics import Label, Report
+from forgec.source import Source, Span
+from forgec.syntax import nodes, text
+
+_STATEMENT = re.compile(r"(?:let|require|if|return|reply|fail|insert|update|delete)\b")
+
+
+class Builder:
+    """Builds the nodes of one source; trees are those of `grammar/afs.lark`, rule by rule."""
+
+    def __init__(self, source: Source, report: Report) -> None:
+        self.source = source
+        self.report = report
+
+    def item(self, tree: Tree[Token]) -> nodes.Item:
+        built: nodes.Item = self._build(tree)
+        return built
+
+    def _build(self, tree: Any) -> Any:
+        method: Callable[[Tree[Token]], Any] = getattr(self, f"_{tree.data}")
+        return method(tree)
+
+    def _maybe(self, tree: Any) -> Any:
+        return None if tree is None else self._build(tree)
+
+    def _all(self, trees: Any) -> tuple[Any, ...]:
+        return tuple(self._build(tree) for tree in trees if tree is not None)
+
+    def _span(self, part: Tree[Token] | Token) -> Span:
+        if isinstance(part, Token):
+            return Span(self.source, part.start_pos or 0, part.end_pos or 0)
+        return Span(self.source, part.meta.start_pos, part.meta.end_pos)
+
+    def _name(self, token: Any) -> nodes.Name:
+        return nodes.Name(self._span(token), str(token))
+
+    def _names(self, tokens: Any) -> tuple[nodes.Name, ...]:
+        return tuple(self._name(token) for token in tokens if token is not None)
+
+    def _text(self, token: Any) -> nodes.Text:
+        span = self._span(token)
+        return nodes.Text(span, text.plain(span, self.report))
+
+    # -- head and types ----------------------------------------------------------------------------------------
+
+    def _doc(self, tree: Tree[Token]) -> nodes.Text:
+        return self._text(tree.children[0])
+
+    def _environment(self, tree: Tree[Token]) -> nodes.Environment:
+        name, doc, *settings = tree.children
+        return nodes.Environment(self._span(tree), self._name(name), self._maybe(doc), self._all(settings))
+
+    def _setting(self, tree: Tree[Token]) -> nodes.Setting:
+        name, value = tree.children
+        return nodes.Setting(self._span(tree), self._name(name), self._build(value))
+
+    def _policy(self, tree: Tree[Token]) -> nodes.Policy:
+        return nodes.Policy(self._span(tree), self._text(tree.children[0]))
+
+    def _enum(self, tree: Tree[Token]) -> nodes.Enum:
+        name, doc, *variants = tree.children
+        return nodes.Enum(self._span(tree), self._name(name), self._maybe(doc), self._all(variants))
+
+    def _variant(self, tree: Tree[Token]) -> nodes.Variant:
+        token = str(tree.children[0])
+        return nodes.Variant(self._span(tree), text.sql_string(token) if token.startswith("'") else token)
+
+    def _record(self, tree: Tree[Token]) -> nodes.Record:
+        name, doc, fields = tree.children
+        return nodes.Record(self._span(tree), self._name(name), self._maybe(doc), self._build(fields))
+
+    def _fields(self, tree: Tree[Token]) -> tuple[nodes.Field, ...]:
+        return self._all(tree.children)
+
+    def _field(self, tree: Tree[Token]) -> nodes.Field:
+        name, type_, doc = tree.children
+        return nodes.Field(self._span(tree), self._name(name), self._build(type_), self._maybe(doc))
+
+    def _type(self, tree: Tree[Token]) -> nodes.TypeExpression:
+        base, *suffixes = tree.children
+        marks = tuple("?" if str(mark) == "?" else "[]" for mark in suffixes)
+        return nodes.TypeExpression(self._span(tree), self._build(base), marks)  # type: ignore[arg-type]
+
+    def _named_type(self, tree: Tree[Token]) -> nodes.NamedType:
+        path, *numbers = tree.children
+        arguments = tuple(int(str(number)) for number in numbers if number is not None)
+        return nodes.NamedType(self._span(tree), self._build(path), arguments)
+
+    def _record_type(self, tree: Tree[Token]) -> nodes.RecordType:
+        return nodes.RecordType(self._span(tree), self._build(tree.children[0]))
+
+    def _reference(self, tree: Tree[Token]) -> nodes.Reference:
+        path, optional = tree.children
+        return nodes.Reference(self._span(tree), self._build(path), optional is not None)
+
+    def _path(self, tree: Tree[Token]) -> tuple[nodes.Name, ...]:
+        return self._names(tree.children)
+
+    # -- state -------------------------------------------------------------------------------------------------
+
+    def _table(self, tree: Tree[Token]) -> nodes.Table:
+        name, doc, *columns = tree.children
+        return nodes.Table(self._span(tree), self._name(name), self._maybe(doc), self._all(columns))
+
+    def _column(self, tree: Tree[Token]) -> nodes.Column:
+        name, type_, *modifiers, doc = tree.children
+        parts = self._build(type_), self._all(modifiers), self._maybe(doc)
+        return nodes.Column(self._span(tree), self._name(name), *parts)
+
+    def _key(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "key")
+
+    def _unique(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "unique")
+
+    def _unscored(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "unscored")
+
+    def _serial(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "serial", pattern=text.sql_string(str(tree.children[0])))
+
+    def _default(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "default", self._build(tree.children[0]))
+
+    def _check(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "check", self._build(tree.children[0]))
+
+    def _literal(self, tree: Tree[Token]) -> nodes.SqlText:
+        return nodes.SqlText(self._span(tree), ())
+
+    def _invariant(self, tree: Tree[Token]) -> nodes.Invariant:
+        name, doc, sql = tree.children
+        return nodes.Invariant(self._span(tree), self._name(name), self._maybe(doc), self._build(sql))
+
+    # -- behaviour ---------------------------------------------------------------------------------------------
+
+    def _function(self, tree: Tree[Token]) -> nodes.Function:
+        name, params, returns, doc, sql = tree.children
+        parts = self._build(params), self._build(returns), self._maybe(doc), self._build(sql)
+        return nodes.Function(self._span(tree), self._name(name), *parts)
+
+    def _tool(self, tree: Tree[Token]) -> nodes.Tool:
+        name, params, returns, doc, block = tree.children
+        parts = self._build(params), self._maybe(returns), self._maybe(doc), self._build(block)
+        return nodes.Tool(self._span(tree), self._name(name), *parts)
+
+    def _params(self, tree: Tree[Token]) -> tuple[nodes.Parameter, ...]:
+        return self._all(tree.children)
+
+    def _param(self, tree: Tree[Token]) -> nodes.Parameter:
+        name, type_, *rest = tree.children
+        row = self._name(rest.pop(0)) if isinstance(rest[0], Token) else None
+        default, doc = rest[-2:]
+        parts = self._build(type_), row, self._maybe(default), self._maybe(doc)
+        return nodes.Parameter(self._span(tree), self._name(name), *parts)
+
+    def _block(self, tree: Tree[Token]) -> tuple[nodes.Statement, ...]:
+        return self._all(tree.children)
+
+    def _let(self, tree: Tree[Token]) -> nodes.Let:
+        name, many, sql, message = tree.children
+        parts = many is not None, self._build(sql), self._maybe(message)
+        return nodes.Let(self._span(tree), self._name(name), *parts)
+
+    def _require(self, tree: Tree[Token]) -> nodes.Require:
+        sql, message = tree.children
+        return nodes.Require(self._span(tree), self._build(sql), self._build(message))
+
+    def _if(self, tree: Tree[Token]) -> nodes.If:
+        branches: list[nodes.Branch] = []
+        parts: Iterator[Any] = iter([part for part in tree.children if part is not None])
+        for part in parts:
+            condition = self._build(part) if part.data == "parens" else None
+            block = next(parts) if condition else part
+            branches.append(nodes.Branch(self._span(block), condition, self._build(block)))
+        return nodes.If(self._span(tree), tuple(branches))
+
+    def _return(self, tree: Tree[Token]) -> nodes.Return:
+        sql, message = tree.children
+        return nodes.Return(self._span(tree), self._build(sql), self._maybe(message))
+
+    def _reply(self, tree: Tree[Token]) -> nodes.Reply:
+        return nodes.Reply(self._span(tree), self._build(tree.children[0]))
+
+    def _fail(self, tree: Tree[Token]) -> nodes.Fail:
+        return nodes.Fail(self._span(tree), self._build(tree.children[0]))
+
+    def _write(self, tree: Tree[Token]) -> nodes.Write:
+        word, sql = tree.children
+        whole = self._sql_between(self._span(word), self._build(sql))
+        return nodes.Write(self._span(tree), str(word).lower(), whole)  # type: ignore[arg-type]
+
+    def _rule(self, tree: Tree[Token]) -> nodes.Rule:
+        name, verdict, *tools, doc, sql = tree.children
+        parts = str(verdict), self._names(tools), self._maybe(doc), self._build(sql)
+        return nodes.Rule(self._span(tree), self._name(name), *parts)  # type: ignore[arg-type]
+
+    # -- worlds, tests, tasks ----------------------------------------------------------------------------------
+
+    def _world(self, tree: Tree[Token]) -> nodes.World:
+        name, doc, *fills = tree.children
+        return nodes.World(self._span(tree), self._name(name), self._maybe(doc), self._all(fills))
+
+    def _fill(self, tree: Tree[Token]) -> nodes.Fill:
+        table, *rest = tree.children
+        columns = self._names(part for part in rest if isinstance(part, Token))
+        rows = self._all(part for part in rest if isinstance(part, Tree))
+        return nodes.Fill(self._span(tree), self._name(table), columns, rows)
+
+    def _test(self, tree: Tree[Token]) -> nodes.Test:
+        title, world, *steps = tree.children
+        return nodes.Test(self._span(tree), self._text(title), self._name(world), self._all(steps))
+
+    def _run(self, tree: Tree[Token]) -> nodes.Run:
+        name, call, outcome = tree.children
+        fails = self._text(outcome) if isinstance(outcome, Token) else None
+        returns = self._build(outcome) if isinstance(outcome, Tree) else None
+        known_as = None if name is None else self._name(name)
+        return nodes.Run(self._span(tree), known_as, self._build(call), fails, returns)
+
+    def _call(self, tree: Tree[Token]) -> nodes.Call:
+        tool, *arguments = tree.children
+        return nodes.Call(self._span(tree), self._name(tool), self._all(arguments))
+
+    def _arg(self, tree: Tree[Token]) -> nodes.Argument:
+        name, sql = tree.children
+        return nodes.Argument(self._span(tree), self._name(name), self._build(sql))
+
+    def _task(self, tree: Tree[Token]) -> nodes.Task:
+        name, world, doc, *parts = tree.children
+        names = self._name(name), self._name(world)
+        return nodes.Task(self._span(tree), *names, self._maybe(doc), self._all(parts))
+
+    def _intent(self, tree: Tree[Token]) -> nodes.Intent:
+        return nodes.Intent(self._span(tree), self._text(tree.children[0]))
+
+    def _fact(self, tree: Tree[Token]) -> nodes.Fact:
+        name, doc, sql = tree.children
+        return nodes.Fact(self._span(tree), self._name(name), self._maybe(doc), self._build(sql))
+
+    def _plan(self, tree: Tree[Token]) -> nodes.Plan:
+        return nodes.Plan(self._span(tree), self._all(tree.children))
+
+    def _call_node(self, tree: Tree[Token]) -> nodes.CallNode:
+        name, call, *after = tree.children
+        return nodes.CallNode(self._span(tree), self._name(name), self._build(call), self._names(after))
+
+    def _reason_node(self, tree: Tree[Token]) -> nodes.ReasonNode:
+        name, many, doc, sql = tree.children
+        parts = many is not None, self._maybe(doc), self._build(sql)
+        return nodes.ReasonNode(self._span(tree), self._name(name), *parts)
+
+    def _expect(self, tree: Tree[Token]) -> nodes.Expect:
+        return nodes.Expect(self._span(tree), self._build(tree.children[0]))
+
+    def _says(self, tree: Tree[Token]) -> nodes.Says:
+        doc, sql = tree.children
+        return nodes.Says(self._span(tree), self._maybe(doc), self._build(sql))
+
+    # -- SQL and messages --------------------------------------------------------------------------------------
+
+    def _sql(self, tree: Tree[Token]) -> nodes.SqlText:
+        tokens = list(tree.scan_values(lambda value: isinstance(value, Token)))
+        span = self._span(tokens[0]).to(self._span(tokens[-1]))
+        self._find_missing_semicolon(span, tokens)
+        params = tuple(self._span(token) for token in tokens if token.type == "PARAM")
+        return nodes.SqlText(span, params)
+
+    _expr = _sql
+    _parens = _sql
+
+    def _sql_between(self, first: Span, rest: nodes.SqlText) -> nodes.SqlText:
+        return nodes.SqlText(first.to(rest.span), rest.params)
+
+    def _find_missing_semicolon(self, span: Span, tokens: list[Token]) -> None:
+        """The run of SQL tokens swallows the next statement when a `;` is missing: say so where it is missing."""
+        for before, token in pairwise(tokens):
+            end, start = self._span(before).end, self._span(token).start
+            between = self.source.text[end:start]
+            if "\n" in between and token.type == "NAME" and _STATEMENT.match(self.source.text[start : start + 12]):
+                place = Span(self.source, end - 1, end)
+                swallowed = Label(self._span(token), "this starts another statement")
+                self.report.error("AFS103", "a `;` is missing", place, "after this", related=[swallowed])
+                return
+
+    def _message(self, tree: Tree[Token]) -> nodes.Message:
+        span = self._span(tree)
+        parts: list[str | nodes.Hole] = []
+        for part in text.split_message(span, self.report):
+            if isinstance(part, str):
+                parts.append(part)
+            else:
+                parts.append(nodes.Hole(part[0], self._hole_sql(part[0]), part[1]))
+        return nodes.Message(span, tuple(parts))
+
+    def _hole_sql(self, span: Span) -> nodes.SqlText:
+        """Inside a message there is no tree: find the `$names` that stand outside SQL strings."""
+        params = tuple(
+            Span(span.source, span.start + match.start(), span.start + match.end())
+            for match in _HOLE_TOKEN.finditer(span.text)
+            if match[0].startswith("$")
+        )
+        return nodes.SqlText(span, params)
+
+
+_HOLE_TOKEN = re.compile(r"'(?:[^']|'')*'|\$[A-Za-z_][A-Za-z0-9_]*")

@@ -1,0 +1,361 @@
+"""The syntax tree of a spec: one frozen node a rule of `grammar/afs.lark`, each with its span.
+
+Names are not resolved and types not known here; `forgec.model` does that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from forgec.source import Span
+
+
+@dataclass(frozen=True)
+class Node:
+    span: Span
+
+
+@dataclass(frozen=True)
+class Name(Node):
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Text(Node):
+    """A string with its escapes decoded, or a triple-quoted text without its common indentation."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class SqlText(Node):
+    """A run of SQL; `params` are the spans of its `$names`, the dollar included."""
+
+    params: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Hole(Node):
+    """`{expression}` or `{expression:.2f}` in a message."""
+
+    sql: SqlText
+    format: str | None
+
+
+@dataclass(frozen=True)
+class Message(Node):
+    parts: tuple[str | Hole, ...]
+
+
+# -- head and types -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Setting(Node):
+    name: Name
+    value: SqlText
+
+
+@dataclass(frozen=True)
+class Environment(Node):
+    name: Name
+    doc: Text | None
+    settings: tuple[Setting, ...]
+
+
+@dataclass(frozen=True)
+class Policy(Node):
+    text: Text
+
+
+@dataclass(frozen=True)
+class Variant(Node):
+    value: str
+
+
+@dataclass(frozen=True)
+class Enum(Node):
+    name: Name
+    doc: Text | None
+    variants: tuple[Variant, ...]
+
+
+@dataclass(frozen=True)
+class NamedType(Node):
+    """`text`, `decimal(8, 2)`, `Address`, `loans` (a row) or `members.member_id` (a key)."""
+
+    path: tuple[Name, ...]
+    arguments: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class RecordType(Node):
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class TypeExpression(Node):
+    """A base type and what follows it, in order: `?` and `[]`."""
+
+    base: NamedType | RecordType
+    suffixes: tuple[Literal["?", "[]"], ...]
+
+
+@dataclass(frozen=True)
+class Reference(Node):
+    """`-> members`, and with `?` an optional one."""
+
+    path: tuple[Name, ...]
+    optional: bool
+
+
+@dataclass(frozen=True)
+class Field(Node):
+    name: Name
+    type: TypeExpression
+    doc: Text | None
+
+
+@dataclass(frozen=True)
+class Record(Node):
+    name: Name
+    doc: Text | None
+    fields: tuple[Field, ...]
+
+
+# -- state --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Modifier(Node):
+    """`key`, `unique`, `unscored`, `serial 'L{0000}'`, `default ...` or `check (...)`."""
+
+    kind: Literal["key", "unique", "unscored", "serial", "default", "check"]
+    sql: SqlText | None = None
+    pattern: str | None = None
+
+
+@dataclass(frozen=True)
+class Column(Node):
+    name: Name
+    type: TypeExpression | Reference
+    modifiers: tuple[Modifier, ...]
+    doc: Text | None
+
+
+@dataclass(frozen=True)
+class Table(Node):
+    name: Name
+    doc: Text | None
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True)
+class Invariant(Node):
+    name: Name
+    doc: Text | None
+    sql: SqlText
+
+
+# -- behaviour ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parameter(Node):
+    name: Name
+    type: TypeExpression | Reference
+    row: Name | None
+    default: SqlText | None
+    doc: Text | None
+
+
+@dataclass(frozen=True)
+class Function(Node):
+    name: Name
+    parameters: tuple[Parameter, ...]
+    returns: TypeExpression
+    doc: Text | None
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class Write(Node):
+    kind: Literal["insert", "update", "delete"]
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class Let(Node):
+    name: Name
+    many: bool
+    sql: SqlText
+    message: Message | None
+
+
+@dataclass(frozen=True)
+class Require(Node):
+    sql: SqlText
+    message: Message
+
+
+@dataclass(frozen=True)
+class Branch(Node):
+    """One arm of an `if`; the last may be without a condition."""
+
+    condition: SqlText | None
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class If(Node):
+    branches: tuple[Branch, ...]
+
+
+@dataclass(frozen=True)
+class Return(Node):
+    sql: SqlText
+    message: Message | None
+
+
+@dataclass(frozen=True)
+class Reply(Node):
+    message: Message
+
+
+@dataclass(frozen=True)
+class Fail(Node):
+    message: Message
+
+
+Statement = Let | Require | If | Return | Reply | Fail | Write
+
+
+@dataclass(frozen=True)
+class Tool(Node):
+    name: Name
+    parameters: tuple[Parameter, ...]
+    returns: TypeExpression | None
+    doc: Text | None
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Rule(Node):
+    name: Name
+    verdict: Literal["enforced", "audited"]
+    tools: tuple[Name, ...]
+    doc: Text | None
+    sql: SqlText
+
+
+# -- worlds, tests, tasks -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Fill(Node):
+    """Rows of one table: `members (a, b) values (1, 2), (3, 4);`."""
+
+    table: Name
+    columns: tuple[Name, ...]
+    rows: tuple[SqlText, ...]
+
+
+@dataclass(frozen=True)
+class World(Node):
+    name: Name
+    doc: Text | None
+    fills: tuple[Fill, ...]
+
+
+@dataclass(frozen=True)
+class Argument(Node):
+    name: Name
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class Call(Node):
+    tool: Name
+    arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True)
+class Run(Node):
+    """A call in a test, what it must give, and the name that later steps know its result by."""
+
+    name: Name | None
+    call: Call
+    fails: Text | None
+    returns: SqlText | None
+
+
+@dataclass(frozen=True)
+class Expect(Node):
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class Test(Node):
+    title: Text
+    world: Name
+    steps: tuple[Run | Expect, ...]
+
+
+@dataclass(frozen=True)
+class Intent(Node):
+    text: Text
+
+
+@dataclass(frozen=True)
+class Fact(Node):
+    name: Name
+    doc: Text | None
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class CallNode(Node):
+    name: Name
+    call: Call
+    after: tuple[Name, ...]
+
+
+@dataclass(frozen=True)
+class ReasonNode(Node):
+    name: Name
+    many: bool
+    doc: Text | None
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class Plan(Node):
+    nodes: tuple[CallNode | ReasonNode, ...]
+
+
+@dataclass(frozen=True)
+class Says(Node):
+    doc: Text | None
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class Task(Node):
+    name: Name
+    world: Name
+    doc: Text | None
+    parts: tuple[Intent | Fact | Plan | Expect | Says, ...]
+
+
+Item = (
+    Environment | Policy | Enum | Record | Table | Invariant | Function | Tool | Rule | World | Test | Task
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class File(Node):
+    items: tuple[Item, ...]

@@ -1,0 +1,54 @@
+"""The runtime of generated environments: episodes over DuckDB, stepped together, and rewards with reasons."""
+
+from .agents import AGENTS, Agent, GoldAgent, NoopAgent, RandomAgent
+from .call import Call
+from .constraints import Invariant
+from .environment import Environment
+from .episode import Episode
+from .errors import FAULT_TEXT, Fault, LoadError, Refusal
+from .loading import load_environment
+from .plan import GoldError
+from .query import Query
+from .results import Result
+from .reward import Reward, Shortfall
+from .schema import Column, Table
+from .tasks import Computed, Expectation, Fact, Literal, Reason, Ref, Saying, Step, Task, TaskError
+from .tool import Parameter, Tool
+from .world import World
+
+__all__ = [
+    "AGENTS",
+    "FAULT_TEXT",
+    "Agent",
+    "Call",
+    "Column",
+    "Computed",
+    "Environment",
+    "Episode",
+    "Expectation",
+    "Fact",
+    "Fault",
+    "GoldAgent",
+    "GoldError",
+    "Invariant",
+    "Literal",
+    "LoadError",
+    "NoopAgent",
+    "Parameter",
+    "Query",
+    "RandomAgent",
+    "Reason",
+    "Ref",
+    "Refusal",
+    "Result",
+    "Reward",
+    "Saying",
+    "Shortfall",
+    "Step",
+    "Table",
+    "Task",
+    "TaskError",
+    "Tool",
+    "World",
+    "load_environment",
+]

@@ -1,0 +1,144 @@
+"""Agents without a language model: gold, nobody, and one that calls at random. For tests, baselines and fuzzing."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
+
+from . import types as t
+from .plan import follow, json_able
+from .query import Query
+from .tasks import Task
+
+if TYPE_CHECKING:
+    from .environment import Environment
+    from .episode import Episode
+    from .tool import Parameter, Tool
+
+MAX_POOL = 200
+"""How many values of a column the random agent draws from."""
+
+
+class Agent(Protocol):
+    """Plays one task in one episode; what it tells the user goes to `episode.messages`."""
+
+    def play(self, env: Environment, episode: Episode, task: Task) -> None: ...
+
+
+class GoldAgent:
+    """Makes the plan's calls, then says what is to be said. Raises `GoldError` where the plan fails."""
+
+    def play(self, env: Environment, episode: Episode, task: Task) -> None:
+        episode.messages.extend(follow(env, episode, task).answers)
+
+
+class NoopAgent:
+    """Does nothing and says nothing: a task that it passes is no task."""
+
+    def play(self, env: Environment, episode: Episode, task: Task) -> None:
+        return
+
+
+class RandomAgent:
+    """Calls tools at random, with arguments of the right types and, mostly, of this world.
+
+    The same seed and task give the same calls, in every process.
+    """
+
+    def __init__(self, seed: int = 0, calls: int = 10) -> None:
+        self.seed, self.calls = seed, calls
+        self._worlds: WeakKeyDictionary[Environment, dict[str, _Values]] = WeakKeyDictionary()
+
+    def play(self, env: Environment, episode: Episode, task: Task) -> None:
+        chance = random.Random(f"{self.seed}/{task.name}")
+        worlds = self._worlds.setdefault(env, {})
+        if episode.world not in worlds:
+            worlds[episode.world] = _Values(env, episode.world)
+        draw = _Draw(chance, worlds[episode.world], task)
+        tools = list(env.tools.values())
+        for _ in range(self.calls if tools else 0):
+            tool = chance.choice(tools)
+            env.step([(episode, tool.name, draw.arguments(tool))])
+
+
+AGENTS: dict[str, Callable[[], Agent]] = {"gold": GoldAgent, "noop": NoopAgent, "random": RandomAgent}
+"""The built-in agents by name, with their default settings."""
+
+
+class _Values:
+    """What stands in a world's columns, looked up once a column."""
+
+    def __init__(self, env: Environment, world: str) -> None:
+        self.env, self.world = env, world
+        self.clock = env.clock
+        self._pools: dict[str, list[Any]] = {}
+
+    def like(self, parameter: str) -> list[Any]:
+        """The values of the columns that are named like a parameter; those of keys alone where a key is among them."""
+        if parameter not in self._pools:
+            keys = [table for table in self.env.tables if tuple(table.key) == (parameter,)]
+            tables = keys or [table for table in self.env.tables if any(c.name == parameter for c in table.columns)]
+            self._pools[parameter] = [value for table in tables for value in self._column(table.name, parameter)]
+        return self._pools[parameter]
+
+    def _column(self, table: str, column: str) -> list[Any]:
+        sql = f'select distinct t."{column}" as v from {{{table}}} as t where t."{column}" is not null order by v'
+        query = Query(f"{sql} limit {MAX_POOL}", tables=(table,), values=(), columns=("v",), order="q.v")
+        return [row["v"] for row in self.env.evaluate(self.env.reset(self.world), query, (), "rows")]
+
+
+class _Draw:
+    """One play's draws."""
+
+    def __init__(self, chance: random.Random, world: _Values, task: Task) -> None:
+        self.chance, self.world = chance, world
+        self.facts = {fact.name: fact.value for fact in task.facts if fact.value is not None}
+
+    def arguments(self, tool: Tool) -> dict[str, Any]:
+        return {p.name: self._argument(p) for p in tool.parameters if not (p.optional and self.chance.random() < 0.5)}
+
+    def _argument(self, parameter: Parameter) -> Any:
+        pools = [self.world.like(parameter.name)]
+        if parameter.name in self.facts:
+            pools.append([self.facts[parameter.name]])
+        fitting = [[value for value in map(json_able, pool) if _fits(parameter.type, value)] for pool in pools]
+        known = [pool for pool in fitting if pool]
+        # now and then something else, or errors would never be seen
+        if known and self.chance.random() < 0.9:
+            return self.chance.choice(self.chance.choice(known))
+        return self._any(parameter.type)
+
+    def _any(self, type_: t.Type) -> Any:
+        chance = self.chance
+        if isinstance(type_, t.Enum):
+            return chance.choice(type_.values)
+        if isinstance(type_, t.Boolean):
+            return chance.random() < 0.5
+        if isinstance(type_, t.Integer):
+            return chance.randint(0, 5)
+        if isinstance(type_, t.Decimal):
+            unit = Decimal(1).scaleb(-type_.scale)
+            return json_able(chance.randrange(min(10**type_.precision, 10 ** (type_.scale + 2))) * unit)
+        if isinstance(type_, t.Double):
+            return chance.randrange(10_000) / 100
+        if isinstance(type_, t.Date | t.Timestamp):
+            moment = self.world.clock + datetime.timedelta(days=chance.randint(-30, 30))
+            return json_able(moment if isinstance(type_, t.Timestamp) else moment.date())
+        if isinstance(type_, t.Record):
+            return {f.name: self._any(f.type) for f in type_.fields}
+        if isinstance(type_, t.List):
+            return [self._any(type_.of) for _ in range(chance.randint(0, 3))]
+        texts = [value for value in self.facts.values() if isinstance(value, str)]
+        return chance.choice([*texts, "unknown", "A-1"])
+
+
+def _fits(type_: t.Type, value: Any) -> bool:
+    try:
+        type_.decode(value)
+    except t.Mismatch:
+        return False
+    return True

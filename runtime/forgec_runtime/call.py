@@ -1,0 +1,178 @@
+"""One call of a tool: what generated code reads and writes through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from .constraints import Constraints
+from .episode import Episode, Overlay
+from .errors import Ask, Fault, Fetch, Refusal
+from .schema import Key, Table
+from .sql import text
+
+if TYPE_CHECKING:
+    from .query import Query
+    from .tool import Tool
+
+Row = TypeVar("Row", bound=Mapping[str, Any])
+
+
+class Call:
+    """A call in the making. Its writes are staged and reach the episode when it succeeds.
+
+    What is not in memory suspends the call: `find`, `rows`, `row` and `value` raise, the scheduler fetches the answer
+    together with those of all other waiting calls, and the tool's function runs again from its start, finding its
+    earlier answers in `answers`. A function is deterministic and its writes are dropped before, so that running it
+    again shows nowhere.
+    """
+
+    __slots__ = ("_asked", "answers", "arguments", "broken", "counters", "episode", "index", "staged", "tool")
+
+    def __init__(self, index: int, episode: Episode, tool: Tool, arguments: Sequence[Any]) -> None:
+        self.index = index
+        self.episode = episode
+        self.tool = tool
+        self.arguments = arguments
+        self.answers: list[list[dict[str, Any]]] = []
+        self._asked = 0
+        self.staged: Overlay | None = None
+        self.counters: dict[str, int] | None = None
+        self.broken: list[str] | None = None
+
+    # -- running -----------------------------------------------------------------------------------------------
+
+    def run(self, constraints: Constraints) -> Any:
+        """The tool's value, its writes in the episode. Raises `Suspend`, `Refusal` and `Fault`; then nothing changed."""
+        self._asked = 0
+        self.staged = None
+        self.counters = None
+        self.broken = None
+        value = self.tool.function(self, *self.arguments)
+        if self.staged is not None:
+            constraints.check(self)
+            self._commit(self.staged)
+        if self.broken is not None:
+            self.episode.broken_rules.extend(self.broken)
+        return value
+
+    def _commit(self, staged: Overlay) -> None:
+        episode = self.episode
+        if episode.overlay is None:
+            episode.overlay = staged
+        else:
+            for name, rows in staged.items():
+                episode.overlay.setdefault(name, {}).update(rows)
+        if self.counters is not None:
+            episode.counters = {**(episode.counters or {}), **self.counters}
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def find(self, table: Table[Row], key: Key) -> Row | None:
+        """The row with this key as it is now, or None. A key that is None, or has a None, finds nothing."""
+        if self.staged is not None:
+            rows = self.staged.get(table.name)
+            if rows is not None and key in rows:
+                return cast("Row | None", rows[key])
+        return self.before(table, key)
+
+    def before(self, table: Table[Row], key: Key) -> Row | None:
+        """The row with this key as it was when the call came in."""
+        overlay = self.episode.overlay
+        if overlay is not None:
+            rows = overlay.get(table.name)
+            if rows is not None and key in rows:
+                return cast("Row | None", rows[key])
+        base = self.episode.base
+        try:
+            return cast("Row | None", base.cache[table.name][key])
+        except KeyError:
+            if base.whole[table.name] or key is None or (type(key) is tuple and None in key):
+                return None
+            raise Fetch(table, key) from None
+
+    def rows(self, query: Query, *values: Any) -> list[dict[str, Any]]:
+        """The rows of a query's answer."""
+        if self._asked == len(self.answers):
+            raise Ask(query, values)
+        answer = self.answers[self._asked]
+        self._asked += 1
+        return answer
+
+    def row(self, query: Query, *values: Any) -> dict[str, Any] | None:
+        """The only row of a query's answer, or None. Raises `Fault` when there are more."""
+        answer = self.rows(query, *values)
+        if len(answer) > 1:
+            raise Fault("more than one row")
+        return answer[0] if answer else None
+
+    def value(self, query: Query, *values: Any) -> Any:
+        """The only value of a query's answer, None when there is no row. Raises `Fault` when there are more."""
+        row = self.row(query, *values)
+        return None if row is None else row[query.columns[0]]
+
+    def seen(self, names: Sequence[str]) -> dict[str, dict[Key, Any]]:
+        """The changed rows of these tables that the call sees."""
+        overlay, staged = self.episode.overlay, self.staged
+        found: dict[str, dict[Key, Any]] = {}
+        for name in names:
+            committed = overlay.get(name) if overlay is not None else None
+            own = staged.get(name) if staged is not None else None
+            rows = {**committed, **own} if committed and own else committed or own
+            if rows:
+                found[name] = rows
+        return found
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def insert(self, table: Table[Row], values: Mapping[str, Any]) -> Row:
+        """Add a row; a serial key is made here. Raises `Refusal` for a taken key and a row that must not be."""
+        if table.serial is not None:
+            values = {table.key[-1]: self._next_key(table), **values}
+        row = cast("Row", {name: values[name] for name in table.names})
+        key = table.key_of(row)
+        if self.find(table, key) is not None:
+            raise self.violation(f"{table.name}: {text(key)} already exists")
+        return self._stage(table, key, row)
+
+    def update(self, table: Table[Row], row: Row, changes: Mapping[str, Any]) -> Row:
+        """Change columns of a row. Raises `Refusal` for a row that must not be."""
+        return self._stage(table, table.key_of(row), cast("Row", {**row, **changes}))
+
+    def delete(self, table: Table[Row], row: Row) -> None:
+        """Remove a row."""
+        self._staged_rows(table)[table.key_of(row)] = None
+
+    def _stage(self, table: Table[Row], key: Key, row: Row) -> Row:
+        if table.check is not None:
+            table.check(self, row)
+        self._staged_rows(table)[key] = row
+        return row
+
+    def _staged_rows(self, table: Table[Any]) -> dict[Key, Any]:
+        if self.staged is None:
+            self.staged = {}
+        return self.staged.setdefault(table.name, {})
+
+    def _next_key(self, table: Table[Any]) -> str:
+        name = table.name
+        last = (self.counters or {}).get(name)
+        if last is None:
+            last = (self.episode.counters or {}).get(name, self.episode.base.serials[name])
+        self.counters = {**(self.counters or {}), name: last + 1}
+        return table.serial_key(last + 1)
+
+    def breaks(self, rule: str) -> None:
+        """Note that this call breaks an audited rule; it counts if the call succeeds."""
+        self.broken = [*(self.broken or ()), rule]
+
+    # -- what generated code raises ------------------------------------------------------------------------------
+
+    def unknown(self, parameter: str, value: Any) -> Refusal:
+        """No row has this key."""
+        return Refusal(f"Unknown {parameter}: {text(value)}")
+
+    def violation(self, message: str) -> Refusal:
+        """A declaration of the schema would be broken."""
+        return Refusal(message)
+

@@ -1,0 +1,96 @@
+"""What must hold at the end of a call: unique columns, references, invariants."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .errors import Refusal
+from .query import Query
+from .schema import Column, Key, Table
+from .sql import text
+
+if TYPE_CHECKING:
+    from .call import Call
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A condition on the whole state; `doc` is what an agent reads whose call would break it."""
+
+    name: str
+    doc: str
+    query: Query
+
+
+class Constraints:
+    """All constraints of an environment. Only changed rows are looked at, and only queries that can be affected run."""
+
+    def __init__(self, tables: Mapping[str, Table[Any]], invariants: tuple[Invariant, ...]) -> None:
+        self.tables = tables
+        self.invariants = invariants
+        self.holders: dict[tuple[str, str], Query] = {}
+        self.users: dict[str, list[tuple[Table[Any], Column]]] = {name: [] for name in tables}
+        for table in tables.values():
+            for column in table.guarded:
+                self.holders[table.name, column.name] = _holders(table, column)
+                if column.references is not None:
+                    self.users[column.references].append((table, column))
+
+    def check(self, call: Call) -> None:
+        """Raise `Refusal` for the first constraint that the staged rows of `call` break; suspends like any call."""
+        assert call.staged is not None
+        changed: set[str] = set()
+        for name, table in self.tables.items():
+            rows = call.staged.get(name)
+            if rows and self._check_table(call, table, rows):
+                changed.add(name)
+        for invariant in self.invariants:
+            if not changed.isdisjoint(invariant.query.tables) and call.value(invariant.query) is not True:
+                raise Refusal(invariant.doc)
+
+    def _check_table(self, call: Call, table: Table[Any], rows: Mapping[Key, Any]) -> bool:
+        """Whether any row is not as it was."""
+        different = False
+        deleted: list[Key] = []
+        for key in sorted(rows):
+            row, old = rows[key], call.before(table, key)
+            if row is None:
+                deleted.extend([key] if old is not None else [])
+                different = different or old is not None
+                continue
+            different = different or row != old
+            for column in table.guarded:
+                value = row[column.name]
+                if value is not None and (old is None or old[column.name] != value):
+                    self._check_value(call, table, column, key, value)
+        for key in deleted:
+            self._check_unused(call, table, key)
+        return different
+
+    def _check_value(self, call: Call, table: Table[Any], column: Column, key: Key, value: Any) -> None:
+        if column.unique:
+            holders = call.rows(self.holders[table.name, column.name], value)
+            if any(table.key_of(holder) != key for holder in holders):
+                raise Refusal(f"{table.name}: {column.name} {text(value)} is already taken")
+        if column.references is not None and call.find(self.tables[column.references], value) is None:
+            raise Refusal(f"Unknown {column.name}: {text(value)}")
+
+    def _check_unused(self, call: Call, table: Table[Any], key: Key) -> None:
+        for user, column in self.users[table.name]:
+            if call.rows(self.holders[user.name, column.name], key):
+                raise Refusal(f"{table.name}: {text(key)} is still used by {user.name}")
+
+
+def _holders(table: Table[Any], column: Column) -> Query:
+    """The keys of the rows that hold a value in a column; two are enough to know."""
+    keys = ", ".join(f't."{name}" as "{name}"' for name in table.key)
+    order = ", ".join(f't."{name}"' for name in table.key)
+    return Query(
+        f'select {keys} from {{{table.name}}} as t where t."{column.name}" = call.value order by {order} limit 2',
+        tables=(table.name,),
+        values=(("value", column.type.sql),),
+        columns=table.key,
+        order=", ".join(f'q."{name}"' for name in table.key),
+    )

@@ -1,0 +1,189 @@
+"""Environments: many episodes, stepped together."""
+
+from __future__ import annotations
+
+import datetime
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import duckdb
+
+from . import query as queries
+from .call import Call
+from .constraints import Constraints, Invariant
+from .episode import Episode
+from .errors import FAULT_TEXT, Ask, Fault, Fetch, Refusal
+from .query import Query
+from .results import Result, to_json
+from .reward import Reward, reward
+from .schema import Table
+from .tasks import Task
+from .tool import Arguments, Tool, decode_arguments, unknown_tool
+from .world import Base, World
+
+StepCall = tuple[Episode, str, Arguments]
+"""An episode, the name of a tool, and its arguments."""
+
+
+class Environment:
+    """A compiled environment. Episodes share the rows of their world; each holds only what it changed."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        clock: datetime.datetime,
+        tables: Iterable[Table[Any]],
+        tools: Iterable[Tool],
+        worlds: Iterable[World],
+        doc: str = "",
+        policy: str = "",
+        invariants: tuple[Invariant, ...] = (),
+        tasks: Iterable[Task] = (),
+    ) -> None:
+        self.name = name
+        self.doc = doc
+        self.clock = clock
+        self.policy = policy
+        self.tables: tuple[Table[Any], ...] = tuple(tables)
+        self.tools = {tool.name: tool for tool in tools}
+        self.worlds = {world.name: world for world in worlds}
+        self.tasks = {task.name: task for task in tasks}
+        self.executions = 0
+        """How many times DuckDB was asked for anything."""
+        self._tables = {table.name: table for table in self.tables}
+        self._constraints = Constraints(self._tables, invariants)
+        self._bases: dict[str, Base] = {}
+
+    # -- episodes ----------------------------------------------------------------------------------------------
+
+    def base(self, world: str) -> Base:
+        """The rows of a world, loaded on first use. Raises `KeyError` for an unknown world, `LoadError`."""
+        if world not in self._bases:
+            self._bases[world] = Base(self._tables, self.worlds[world].rows(self.tables))
+        return self._bases[world]
+
+    def reset(self, start: str) -> Episode:
+        """A fresh episode in a world, or of a task in its world. Raises `KeyError` for an unknown name."""
+        task = self.tasks.get(start)
+        world = task.world if task is not None else start
+        if world not in self.worlds:
+            known = ", ".join([*self.worlds, *self.tasks])
+            raise KeyError(f"{self.name} has no world or task {start!r}; it has {known}")
+        return Episode(world, self.base(world), task)
+
+    def call(self, episode: Episode, tool: str, /, **arguments: Any) -> Result:
+        """One call: a step of one."""
+        return self.step([(episode, tool, arguments)])[0]
+
+    def reward(self, episode: Episode, task: Task) -> Reward:
+        """The reward of an episode as it stands, with the reasons when it is not 1. Raises `GoldError`."""
+        return reward(self, episode, task)
+
+    def step(self, calls: Sequence[StepCall]) -> list[Result]:
+        """Run calls of any tools in any episodes; the results are in the order of the calls.
+
+        Calls of one episode run in the order given. A call that fails changes nothing and fails alone. How often
+        DuckDB is asked depends on the tools called, not on the number of calls.
+        """
+        results: list[Result | None] = [None] * len(calls)
+        later: dict[Episode, deque[Call]] = {}
+        ready: list[Call] = []
+        for index, (episode, name, arguments) in enumerate(calls):
+            tool = self.tools.get(name) if isinstance(name, str) else None
+            if tool is None:
+                results[index] = Result("invalid", unknown_tool(name, self.tools))
+                continue
+            decoded = decode_arguments(tool, arguments)
+            if isinstance(decoded, str):
+                results[index] = Result("invalid", decoded)
+                continue
+            call = Call(index, episode, tool, decoded)
+            if episode in later:
+                later[episode].append(call)
+            else:
+                later[episode] = deque()
+                ready.append(call)
+        while ready:
+            ready = self._round(ready, later, results)
+        return results  # type: ignore[return-value]  # every call has ended
+
+    # -- the scheduler -----------------------------------------------------------------------------------------
+
+    def _round(
+        self, ready: list[Call], later: dict[Episode, deque[Call]], results: list[Result | None]
+    ) -> list[Call]:
+        """Run each call until it ends or waits, then fetch what is waited for; gives the calls to run again."""
+        fetches: dict[tuple[int, str], list[tuple[Call, Fetch]]] = {}
+        asks: dict[tuple[int, int], list[tuple[Call, Ask]]] = {}
+        constraints = self._constraints
+        for call in ready:  # grows: the next call of an episode follows as soon as one has ended
+            try:
+                value = call.run(constraints)
+                result = Result("ok", to_json(value), value)
+            except Fetch as fetch:
+                fetches.setdefault((id(call.episode.base), fetch.table.name), []).append((call, fetch))
+                continue
+            except Ask as ask:
+                asks.setdefault((id(call.episode.base), id(ask.query)), []).append((call, ask))
+                continue
+            except Refusal as refusal:
+                result = Result("refused", str(refusal))
+            except Fault as fault:
+                result = Result("fault", FAULT_TEXT, detail=str(fault))
+            results[call.index] = result
+            waiting = later[call.episode]
+            if waiting:
+                ready.append(waiting.popleft())
+        again: list[Call] = []
+        for fetched in fetches.values():
+            self._fetch(fetched)
+            again.extend(call for call, _ in fetched)
+        for asked in asks.values():
+            again.extend(self._answer(asked, later, results))
+        return again
+
+    def _fetch(self, waiting: list[tuple[Call, Fetch]]) -> None:
+        self.executions += 1
+        waiting[0][0].episode.base.fetch(waiting[0][1].table, [fetch.key for _, fetch in waiting])
+
+    def _answer(
+        self, waiting: list[tuple[Call, Ask]], later: dict[Episode, deque[Call]], results: list[Result | None]
+    ) -> list[Call]:
+        """Answer one query for all calls that wait for it; those that it fails for end here, alone."""
+        query = waiting[0][1].query
+        try:
+            answers = self._execute(waiting[0][0].episode.base, query, waiting)
+        except duckdb.Error as error:
+            if len(waiting) > 1:
+                return [call for one in waiting for call in self._answer([one], later, results)]
+            call = waiting[0][0]
+            results[call.index] = Result("fault", FAULT_TEXT, detail=str(error))
+            return [later[call.episode].popleft()] if later[call.episode] else []
+        for (call, _), answer in zip(waiting, answers, strict=True):
+            call.answers.append(answer)
+        return [call for call, _ in waiting]
+
+    def _execute(self, base: Base, query: Query, waiting: list[tuple[Call, Ask]]) -> list[list[dict[str, Any]]]:
+        self.executions += 1
+        asks = [(ask.values, call.seen(query.tables)) for call, ask in waiting]
+        return queries.execute(base.connection, query, self._tables, asks)
+
+    def evaluate(
+        self, episode: Episode, query: Query, values: Sequence[Any], kind: Literal["value", "row", "rows"] = "value"
+    ) -> Any:
+        """The answer of a query on the episode as it stands. Raises `Fault` for more rows than `kind` holds."""
+        self.executions += 1
+        asks = [(values, episode.overlay or {})]
+        try:
+            (rows,) = queries.execute(episode.base.connection, query, self._tables, asks)
+        except duckdb.Error as error:
+            raise Fault(str(error)) from error
+        if kind == "rows":
+            return rows
+        if len(rows) > 1:
+            raise Fault("more than one row")
+        if not rows:
+            return None
+        return rows[0] if kind == "row" else rows[0][query.columns[0]]

@@ -1,0 +1,61 @@
+"""Episodes: copy-on-write overlays over a world."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .schema import Key
+
+if TYPE_CHECKING:
+    from .tasks import Task
+    from .world import Base
+
+Overlay = dict[str, dict[Key, Any]]
+"""Changed rows by table and key; None marks a deleted row."""
+
+
+class Episode:
+    """One run in one world. It holds what it changed and nothing else; only the environment changes it."""
+
+    __slots__ = ("_broken_rules", "_messages", "base", "counters", "overlay", "task", "world")
+
+    def __init__(self, world: str, base: Base, task: Task | None = None) -> None:
+        self.world = world
+        self.base = base
+        self.task = task
+        self.overlay: Overlay | None = None
+        self.counters: dict[str, int] | None = None
+        self._messages: list[str] | None = None
+        self._broken_rules: list[str] | None = None
+
+    @property
+    def messages(self) -> list[str]:
+        """What the agent said to the user, in order."""
+        if self._messages is None:
+            self._messages = []
+        return self._messages
+
+    @property
+    def broken_rules(self) -> list[str]:
+        """The audited rules that calls of this episode broke, in order."""
+        if self._broken_rules is None:
+            self._broken_rules = []
+        return self._broken_rules
+
+    def state(self) -> dict[str, list[dict[str, Any]]]:
+        """All rows by table, in the order of their keys. For looking at: it copies nothing that is cheap to read."""
+        state = {}
+        for name, table in self.base.tables.items():
+            rows = {**self.base.all_rows(table), **(self.overlay or {}).get(name, {})}
+            state[name] = [rows[key] for key in sorted(rows) if rows[key] is not None]
+        return state
+
+    def changes(self) -> Overlay:
+        """The changed rows by table and key, without those that are as they were at the start."""
+        found: Overlay = {}
+        for name, changed in (self.overlay or {}).items():
+            base = self.base.rows(self.base.tables[name], changed)
+            different = {key: row for key, row in changed.items() if row != base.get(key)}
+            if different:
+                found[name] = different
+        return found

@@ -1,0 +1,44 @@
+"""How a call can end without a result, and what it raises while it waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .query import Query
+    from .schema import Table
+
+FAULT_TEXT = "The tool could not complete this call"
+"""What the agent reads when a tool cannot be evaluated: details are for developers, not for policies."""
+
+
+class Refusal(Exception):
+    """The call fails with this text, for the agent to read, and nothing is changed."""
+
+
+class Fault(Exception):
+    """The tool cannot be evaluated: overflow, more rows than one, an error of the engine."""
+
+
+class LoadError(Exception):
+    """A generated package that cannot be loaded."""
+
+
+class Suspend(Exception):
+    """Raised inside a call that needs what is not in memory; the scheduler answers and runs the call again."""
+
+
+class Fetch(Suspend):
+    """A row that was not decoded yet; the answer goes to the cache that all episodes of a world share."""
+
+    def __init__(self, table: Table[Any], key: Any) -> None:
+        self.table = table
+        self.key = key
+
+
+class Ask(Suspend):
+    """A query; the answer goes to the memory of the call."""
+
+    def __init__(self, query: Query, values: tuple[Any, ...]) -> None:
+        self.query = query
+        self.values = values

@@ -1,0 +1,140 @@
+"""Gold: a task's plan, played. What it did to the world is what any other way of doing the task has to match."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from .says import Unsayable, spoken
+from .tasks import Computed, Expression, Ref, Step, Task, TaskError
+
+if TYPE_CHECKING:
+    from .environment import Environment
+    from .episode import Episode
+    from .results import Result
+
+MAX_KEPT = 4096
+"""How many gold runs an environment keeps; one is a few kilobytes."""
+
+
+class GoldError(Exception):
+    """A plan that cannot be played to its end: the task is wrong, not the agent."""
+
+
+class GoldCall(NamedTuple):
+    """One call of the plan; `arguments` are as an agent would write them in JSON."""
+
+    node: str
+    tool: str
+    arguments: dict[str, Any]
+    result: Result
+
+
+@dataclass(frozen=True, eq=False)
+class GoldRun:
+    """A plan that was played: its episode, the value of each fact and node, and what a perfect agent would say."""
+
+    task: Task
+    episode: Episode
+    values: Mapping[str, Any]
+    calls: tuple[GoldCall, ...]
+    sayings: tuple[Any, ...]
+    answers: tuple[str, ...]
+
+
+_kept: WeakKeyDictionary[Environment, dict[Task, GoldRun]] = WeakKeyDictionary()
+
+
+def gold_run(env: Environment, task: Task) -> GoldRun:
+    """The task's gold run, played once and kept. Not to be changed. Raises `GoldError`."""
+    runs = _kept.setdefault(env, {})
+    run = runs.get(task)
+    if run is None:
+        run = play_gold(env, task)
+        if len(runs) >= MAX_KEPT:
+            del runs[next(iter(runs))]
+        runs[task] = run
+    return run
+
+
+def play_gold(env: Environment, task: Task, order: Sequence[str] | None = None) -> GoldRun:
+    """Play the plan in a fresh episode; `order` names its nodes in another legal order. Raises `GoldError`."""
+    own = env.tasks.get(task.name) is task
+    return follow(env, env.reset(task.name if own else task.world), task, order)
+
+
+def follow(env: Environment, episode: Episode, task: Task, order: Sequence[str] | None = None) -> GoldRun:
+    """Play the plan in the given `episode`. Raises `GoldError` at the first node that fails."""
+    values: dict[str, Any] = {fact.name: fact.value for fact in task.facts}
+    calls: list[GoldCall] = []
+    for node in task.order() if order is None else task.in_order(order):
+        if isinstance(node, Step):
+            call = _call(env, episode, task, node, values)
+            calls.append(call)
+            values[node.name] = call.result.value
+        else:
+            values[node.name] = _evaluate(env, episode, task, node.name, node.value, values)
+    sayings = tuple(_evaluate(env, episode, task, f"says {s.doc!r}", s.value, values) for s in task.says)
+    answers = tuple(_answer(task, saying.doc, value) for saying, value in zip(task.says, sayings, strict=True))
+    return GoldRun(task, episode, values, tuple(calls), sayings, answers)
+
+
+def _call(env: Environment, episode: Episode, task: Task, step: Step, values: Mapping[str, Any]) -> GoldCall:
+    arguments = {
+        name: json_able(_evaluate(env, episode, task, f"{step.name}, argument {name}", argument, values))
+        for name, argument in step.arguments.items()
+    }
+    (result,) = env.step([(episode, step.tool, arguments)])
+    if not result.ok:
+        written = json.dumps(arguments, ensure_ascii=False)
+        raise GoldError(f"{task.name}: {step.name} = {step.tool}({written}) failed: {result.text}")
+    return GoldCall(step.name, step.tool, arguments, result)
+
+
+def _evaluate(
+    env: Environment, episode: Episode, task: Task, where: str, expression: Expression, values: Mapping[str, Any]
+) -> Any:
+    try:
+        return evaluate(env, episode, expression, values)
+    except TaskError as error:
+        raise GoldError(f"{task.name}: {where}: {error}") from error
+    except Exception as error:  # whatever the query ran into, the author needs to know where
+        raise GoldError(f"{task.name}: {where} cannot be computed: {error}") from error
+
+
+def evaluate(env: Environment, episode: Episode, expression: Expression, values: Mapping[str, Any]) -> Any:
+    """An expression's value, in the episode's present state and with the facts and results in `values`."""
+    if isinstance(expression, Ref):
+        return expression.read(values)
+    if isinstance(expression, Computed):
+        inputs = [ref.read(values) for ref in expression.inputs]
+        return env.evaluate(episode, expression.query, inputs, expression.kind)
+    return expression.value
+
+
+def _answer(task: Task, doc: str, value: Any) -> str:
+    try:
+        return spoken(value)
+    except Unsayable as error:
+        raise GoldError(f"{task.name}: says {doc!r}: {error}") from error
+
+
+def json_able(value: Any) -> Any:
+    """A value as an agent writes it in JSON: exact numbers stay numbers where a double holds their digits."""
+    if isinstance(value, Decimal):
+        if value == value.to_integral_value():
+            return int(value)
+        as_double = float(value)
+        return as_double if Decimal(repr(as_double)) == value else format(value, "f")
+    if isinstance(value, datetime.date):  # a timestamp is one, too
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {name: json_able(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_able(part) for part in value]
+    return value

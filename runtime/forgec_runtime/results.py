@@ -1,0 +1,45 @@
+"""What a call gives back."""
+
+from __future__ import annotations
+
+import decimal
+from typing import Any, Literal
+
+import orjson
+
+Kind = Literal["ok", "refused", "invalid", "fault"]
+
+
+class Result:
+    """The outcome of one call.
+
+    `text` is what the agent reads: the value as JSON, or the error. `value` is the value as Python objects, shared
+    with the environment and not to be changed. `kind` is "refused" for a guard or constraint of the spec, "invalid"
+    for arguments that do not fit, "fault" for a tool that cannot be evaluated; `detail` then tells developers why.
+    """
+
+    __slots__ = ("detail", "kind", "text", "value")
+
+    def __init__(self, kind: Kind, text: str, value: Any = None, detail: str = "") -> None:
+        self.kind = kind
+        self.text = text
+        self.value = value
+        self.detail = detail
+
+    @property
+    def ok(self) -> bool:
+        return self.kind == "ok"
+
+    def __repr__(self) -> str:
+        return f"Result({self.kind!r}, {self.text!r})"
+
+
+def to_json(value: Any) -> str:
+    """A value as JSON text; decimals keep all of their digits."""
+    return orjson.dumps(value, default=_exact).decode()
+
+
+def _exact(value: object) -> orjson.Fragment:
+    if isinstance(value, decimal.Decimal):
+        return orjson.Fragment(format(value, "f"))
+    raise TypeError(type(value).__name__)

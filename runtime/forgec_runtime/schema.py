@@ -1,0 +1,82 @@
+"""Tables as the runtime knows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from .types import Type
+
+if TYPE_CHECKING:
+    from .call import Call
+
+Row = TypeVar("Row", bound=Mapping[str, Any])
+Key = Any
+"""The key of a row: its value, or a tuple of values where the key has several columns."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column. `references` names the table whose key it holds; an unscored one is left out of comparisons."""
+
+    name: str
+    type: Type
+    optional: bool = False
+    unique: bool = False
+    scored: bool = True
+    references: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Generic[Row]):
+    """One table. `serial` is the pattern of keys that the engine makes; `check` refuses rows that must not be."""
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    serial: str | None = None
+    check: Callable[[Call, Row], None] | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def select_list(self) -> str:
+        return ", ".join(f'"{name}"' for name in self.names)
+
+    @cached_property
+    def key_types(self) -> tuple[str, ...]:
+        types = {column.name: column.type.sql for column in self.columns}
+        return tuple(types[name] for name in self.key)
+
+    @cached_property
+    def guarded(self) -> tuple[Column, ...]:
+        """The columns whose values other rows must agree to: unique ones and references."""
+        return tuple(column for column in self.columns if column.unique or column.references)
+
+    def key_of(self, row: Mapping[str, Any]) -> Key:
+        if len(self.key) == 1:
+            return row[self.key[0]]
+        return tuple(row[name] for name in self.key)
+
+    @cached_property
+    def _serial_parts(self) -> tuple[str, int, str]:
+        assert self.serial is not None
+        prefix, zeros, suffix = re.split(r"[{}]", self.serial)
+        return prefix, len(zeros), suffix
+
+    def serial_key(self, number: int) -> str:
+        """The key that the engine makes for `number`."""
+        prefix, width, suffix = self._serial_parts
+        return f"{prefix}{number:0{width}d}{suffix}"
+
+    def serial_number(self, key: str) -> int | None:
+        """The number in a key that looks as if the engine had made it."""
+        prefix, width, suffix = self._serial_parts
+        digits = key.removeprefix(prefix).removesuffix(suffix) if len(key) >= len(prefix) + len(suffix) else ""
+        plain = digits.isascii() and digits.isdigit() and max(width, 1) <= len(digits) <= 18
+        return int(digits) if plain and key == f"{prefix}{digits}{suffix}" else None

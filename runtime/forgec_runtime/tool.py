@@ -1,0 +1,117 @@
+"""Tools, and the arguments that agents send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import orjson
+
+from .types import Mismatch, Type, nullable
+
+REQUIRED: Any = object()
+"""Stands for the default of a parameter that has none."""
+
+Arguments = Mapping[str, Any] | str | bytes
+"""What an agent sends: an object, or JSON text of one."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter. `references` names the table whose key it takes."""
+
+    name: str
+    type: Type
+    doc: str = ""
+    optional: bool = False
+    references: str | None = None
+    default: Any = REQUIRED
+
+    @property
+    def required(self) -> bool:
+        return self.default is REQUIRED and not self.optional
+
+
+@dataclass(frozen=True, eq=False)
+class Tool:
+    """A tool: `function(call, *arguments)` in the order of `parameters`."""
+
+    name: str
+    function: Callable[..., Any]
+    doc: str = ""
+    parameters: tuple[Parameter, ...] = field(default=())
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(parameter.name for parameter in self.parameters)
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The tool as an OpenAI function schema."""
+        properties = {}
+        for parameter in self.parameters:
+            described = {"description": parameter.doc} if parameter.doc else {}
+            properties[parameter.name] = {**nullable(parameter.type.json_schema(), parameter.optional), **described}
+        return {
+            "type": "function",
+            "function": {
+                "name": self.name,
+                "description": self.doc,
+                "parameters": {
+                    "type": "object",
+                    "properties": properties,
+                    "required": [parameter.name for parameter in self.parameters if parameter.required],
+                    "additionalProperties": False,
+                },
+            },
+        }
+
+
+def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
+    """The values of all parameters in order; a text that an agent can act on when `given` does not fit."""
+    if isinstance(given, str | bytes):
+        try:
+            given = orjson.loads(given)
+        except orjson.JSONDecodeError as error:
+            return f"The arguments are not valid JSON: {error}"
+    if not isinstance(given, Mapping):
+        return "The arguments must be a JSON object"
+    values: list[Any] = []
+    problems: list[str] = []
+    for parameter in tool.parameters:
+        value = given.get(parameter.name, parameter.default)
+        if value is REQUIRED or (value is None and not parameter.optional):
+            if parameter.optional:
+                values.append(None)
+            elif parameter.name in given:
+                problems.append(f"{parameter.name} must not be null")
+            else:
+                problems.append(f"{parameter.name} is missing")
+            continue
+        if value is None or value is parameter.default:
+            values.append(value)
+            continue
+        try:
+            values.append(parameter.type.decode(value))
+        except Mismatch as mismatch:
+            problems.append(f"{parameter.name} must be {mismatch}")
+    if not tool.names.issuperset(given):
+        problems.extend(_unknown(tool, str(name)) for name in given if name not in tool.names)
+    return "; ".join(problems) if problems else values
+
+
+def _unknown(tool: Tool, name: str) -> str:
+    close = get_close_matches(name[:100], sorted(tool.names), n=1)
+    hint = f" (did you mean {close[0]}?)" if close else ""
+    return f"there is no argument {name[:100]!r}{hint}"
+
+
+def unknown_tool(name: object, tools: Mapping[str, Tool]) -> str:
+    """What an agent reads that calls a tool which does not exist."""
+    shown = str(name)[:100]
+    close = get_close_matches(shown, sorted(tools), n=1)
+    hint = f" Did you mean {close[0]}?" if close else ""
+    return f"There is no tool {shown!r}.{hint} Tools: {', '.join(tools)}"

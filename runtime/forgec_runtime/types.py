@@ -1,0 +1,318 @@
+"""The types of columns, parameters and results, shared by the compiler and the runtime.
+
+A type says three things about its values: the DuckDB type that holds them (`sql`), the Python type that
+generated code sees (`python`), and the JSON an agent writes and reads (`json_schema`, `decode`).
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+MAX_INTEGER = 2**53 - 1
+"""Integers are those every JSON reader keeps exactly; their sums and differences then fit 64 bits."""
+
+MAX_TEXT = 65_536
+"""The longest text a column or an argument holds, in characters."""
+
+
+class Mismatch(ValueError):
+    """A JSON value that is not of the wanted type; its text says what was wanted."""
+
+
+class Type:
+    """What all types have; see the module's docstring."""
+
+    sql: str
+    python: str
+
+    def json_schema(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def decode(self, value: object) -> Any:
+        """The Python value of a JSON `value`. Raises `Mismatch`."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Text(Type):
+    sql = "VARCHAR"
+    python = "str"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string"}
+
+    def decode(self, value: object) -> str:
+        if type(value) is not str:
+            raise Mismatch("a string")
+        if len(value) > MAX_TEXT:
+            raise Mismatch(f"a string of at most {MAX_TEXT} characters")
+        if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+            raise Mismatch("a string without NUL and lone surrogates")
+        return value
+
+    def __str__(self) -> str:
+        return "text"
+
+
+@dataclass(frozen=True)
+class Integer(Type):
+    sql = "BIGINT"
+    python = "int"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "integer"}
+
+    def decode(self, value: object) -> int:
+        if type(value) is float and value.is_integer() and abs(value) <= MAX_INTEGER:
+            return int(value)
+        if type(value) is not int:
+            raise Mismatch("an integer")
+        if abs(value) > MAX_INTEGER:
+            raise Mismatch(f"an integer between -{MAX_INTEGER} and {MAX_INTEGER}")
+        return value
+
+    def __str__(self) -> str:
+        return "integer"
+
+
+@dataclass(frozen=True)
+class Decimal(Type):
+    """Exact numbers of `precision` digits in all, `scale` of them after the point."""
+
+    precision: int
+    scale: int
+    python = "Decimal"
+
+    @property
+    def sql(self) -> str:  # type: ignore[override]
+        return f"DECIMAL({self.precision}, {self.scale})"
+
+    @cached_property
+    def _quantum(self) -> decimal.Decimal:
+        return decimal.Decimal(1).scaleb(-self.scale)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "number"}
+
+    def decode(self, value: object) -> decimal.Decimal:
+        """Numbers, and strings that spell one, with at most `scale` decimals: nothing is rounded away."""
+        wanted = f"a number with at most {self.scale} decimals" if self.scale else "a whole number"
+        if type(value) not in (int, float, str) or (type(value) is str and not _NUMBER.fullmatch(value)):
+            raise Mismatch(wanted)
+        if type(value) is int and abs(value) > 10**38:
+            raise Mismatch(f"a number below {10 ** (self.precision - self.scale)}")
+        exact = decimal.Decimal(str(value))
+        if not exact.is_finite() or abs(exact.adjusted()) > 40:
+            if exact != 0:
+                raise Mismatch(wanted)
+            exact = decimal.Decimal(0)
+        with decimal.localcontext(decimal.Context(prec=100)):
+            quantised = exact.quantize(self._quantum)
+            if quantised != exact:
+                raise Mismatch(wanted)
+            if abs(quantised) >= decimal.Decimal(10) ** (self.precision - self.scale):
+                raise Mismatch(f"a number below {10 ** (self.precision - self.scale)}")
+        return quantised.copy_abs() if quantised.is_zero() else quantised
+
+    def __str__(self) -> str:
+        return f"decimal({self.precision}, {self.scale})"
+
+
+_NUMBER = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,40})?")
+
+
+@dataclass(frozen=True)
+class Double(Type):
+    sql = "DOUBLE"
+    python = "float"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "number"}
+
+    def decode(self, value: object) -> float:
+        if type(value) not in (int, float):
+            raise Mismatch("a number")
+        assert isinstance(value, int | float)
+        if abs(value) > 1e300 or value != value:
+            raise Mismatch("a finite number")
+        return float(value)
+
+    def __str__(self) -> str:
+        return "double"
+
+
+@dataclass(frozen=True)
+class Boolean(Type):
+    sql = "BOOLEAN"
+    python = "bool"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+    def decode(self, value: object) -> bool:
+        if type(value) is not bool:
+            raise Mismatch("true or false")
+        return value
+
+    def __str__(self) -> str:
+        return "boolean"
+
+
+@dataclass(frozen=True)
+class Date(Type):
+    sql = "DATE"
+    python = "date"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "format": "date"}
+
+    def decode(self, value: object) -> datetime.date:
+        if type(value) is not str or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+            raise Mismatch("a date such as 2025-03-01")
+        try:
+            return datetime.date.fromisoformat(value)
+        except ValueError:
+            raise Mismatch("a date such as 2025-03-01") from None
+
+    def __str__(self) -> str:
+        return "date"
+
+
+@dataclass(frozen=True)
+class Timestamp(Type):
+    sql = "TIMESTAMP"
+    python = "datetime"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "format": "date-time"}
+
+    def decode(self, value: object) -> datetime.datetime:
+        pattern = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?"
+        if type(value) is not str or not re.fullmatch(pattern, value):
+            raise Mismatch("a time such as 2025-03-01T09:00:00")
+        try:
+            return datetime.datetime.fromisoformat(value)
+        except ValueError:
+            raise Mismatch("a time such as 2025-03-01T09:00:00") from None
+
+    def __str__(self) -> str:
+        return "timestamp"
+
+
+@dataclass(frozen=True)
+class Enum(Type):
+    """One of `values`; held as text, so that it sorts as text."""
+
+    name: str
+    values: tuple[str, ...]
+    sql = "VARCHAR"
+    python = "str"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "enum": list(self.values)}
+
+    def decode(self, value: object) -> str:
+        if value not in self.values:
+            raise Mismatch(f"one of {', '.join(self.values)}")
+        assert isinstance(value, str)
+        return value
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Field:
+    """A named part of a record; `optional` ones may be null."""
+
+    name: str
+    type: Type
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Record(Type):
+    """Named fields; `name` is the declared name, empty for a record written in place."""
+
+    name: str
+    fields: tuple[Field, ...]
+    python = "dict[str, Any]"
+
+    @property
+    def sql(self) -> str:  # type: ignore[override]
+        return "STRUCT(" + ", ".join(f'"{f.name}" {f.type.sql}' for f in self.fields) + ")"
+
+    def field(self, name: str) -> Field | None:
+        return next((f for f in self.fields if f.name == name), None)
+
+    def json_schema(self) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "properties": {f.name: nullable(f.type.json_schema(), f.optional) for f in self.fields},
+            "required": [f.name for f in self.fields if not f.optional],
+            "additionalProperties": False,
+        }
+
+    def decode(self, value: object) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise Mismatch(f"an object with {', '.join(f.name for f in self.fields)}")
+        unknown = sorted(str(key) for key in value if self.field(str(key)) is None)
+        if unknown:
+            raise Mismatch(f"an object without {unknown[0]!r}")
+        decoded: dict[str, Any] = {}
+        for f in self.fields:
+            given = value.get(f.name)
+            if given is None and not f.optional:
+                raise Mismatch(f"an object with {f.name!r}")
+            try:
+                decoded[f.name] = None if given is None else f.type.decode(given)
+            except Mismatch as mismatch:
+                raise Mismatch(f"an object whose {f.name!r} is {mismatch}") from None
+        return decoded
+
+    def __str__(self) -> str:
+        return self.name or "{ " + ", ".join(f"{f.name} {f.type}" for f in self.fields) + " }"
+
+
+@dataclass(frozen=True)
+class List(Type):
+    """Values of one type, in order."""
+
+    of: Type
+
+    @property
+    def sql(self) -> str:  # type: ignore[override]
+        return f"{self.of.sql}[]"
+
+    @property
+    def python(self) -> str:  # type: ignore[override]
+        return f"list[{self.of.python}]"
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "array", "items": self.of.json_schema()}
+
+    def decode(self, value: object) -> list[Any]:
+        if not isinstance(value, list):
+            raise Mismatch("an array")
+        try:
+            return [self.of.decode(element) for element in value]
+        except Mismatch as mismatch:
+            raise Mismatch(f"an array whose elements are each {mismatch}") from None
+
+    def __str__(self) -> str:
+        return f"{self.of}[]"
+
+
+def nullable(schema: dict[str, Any], optional: bool) -> dict[str, Any]:
+    """`schema`, also allowing null where the value is optional."""
+    if not optional:
+        return schema
+    if "enum" in schema:
+        return {**schema, "type": [schema["type"], "null"], "enum": [*schema["enum"], None]}
+    return {**schema, "type": [schema["type"], "null"]}

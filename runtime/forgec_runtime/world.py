@@ -1,0 +1,127 @@
+"""Worlds: where episodes start. The rows of a world lie in DuckDB once, and never change."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from .errors import LoadError
+from .schema import Key, Table
+from .types import Mismatch
+
+WHOLE_TABLE = 10_000
+"""Tables of at most so many rows are decoded when a world is opened; rows of larger ones when they are first needed."""
+MAX_CACHED = 100_000
+"""Decoded rows kept of a larger table."""
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 1,
+    "memory_limit": "2GB",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "max_expression_depth": 250,
+    "max_execution_time": "60000",
+    "temp_directory": "",
+    # beyond this many keys a join with a large table reads all of it; the default is 50
+    "dynamic_or_filter_threshold": 2000,
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """An initial state by name, and the JSON file that holds its rows."""
+
+    name: str
+    path: Path
+
+    def rows(self, tables: Iterable[Table[Any]]) -> dict[str, list[dict[str, Any]]]:
+        """The rows by table. Raises `LoadError`."""
+        try:
+            content = json.loads(self.path.read_text(encoding="utf-8"))
+            return {table.name: [_decode(table, row) for row in content.get(table.name, [])] for table in tables}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise LoadError(f"the world {self.name} cannot be read from {self.path}: {error}") from error
+
+
+def _decode(table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    decoded: dict[str, Any] = {}
+    for column in table.columns:
+        value = row[column.name]
+        if value is None and not column.optional:
+            raise Mismatch(f"{table.name}.{column.name} is null")
+        decoded[column.name] = None if value is None else column.type.decode(value)
+    return decoded
+
+
+class Base:
+    """The immutable rows of one world: a database for queries, and decoded rows shared by all episodes."""
+
+    def __init__(self, tables: Mapping[str, Table[Any]], rows: Mapping[str, list[dict[str, Any]]]) -> None:
+        self.tables = tables
+        self.connection = _connect()
+        self.cache: dict[str, dict[Key, Any]] = {}
+        self.whole: dict[str, bool] = {}
+        self.serials: dict[str, int] = {}
+        for name, table in tables.items():
+            self._load(table, rows.get(name, []))
+        for statement in ("set enable_external_access = false", "set lock_configuration = true"):
+            self.connection.execute(statement)
+
+    def _load(self, table: Table[Any], rows: list[dict[str, Any]]) -> None:
+        columns = ", ".join(f'"{column.name}" {column.type.sql}' for column in table.columns)
+        self.connection.execute(f'create table "{table.name}" ({columns})')
+        if rows:
+            lists = ", ".join(f"unnest(${i}::{column.type.sql}[])" for i, column in enumerate(table.columns, 1))
+            values = [[row[column.name] for row in rows] for column in table.columns]
+            self.connection.execute(f'insert into "{table.name}" select {lists}', values)
+        self.whole[table.name] = len(rows) <= WHOLE_TABLE
+        self.cache[table.name] = {table.key_of(row): row for row in rows} if self.whole[table.name] else {}
+        if table.serial is not None:
+            numbers = [table.serial_number(row[table.key[-1]]) for row in rows]
+            self.serials[table.name] = max((number for number in numbers if number is not None), default=0)
+
+    def fetch(self, table: Table[Any], keys: Iterable[Key]) -> None:
+        """Decode the rows with these keys into the cache; a key without a row is remembered, too. One execution."""
+        wanted = list(dict.fromkeys(keys))
+        parts = [wanted] if len(table.key) == 1 else [list(part) for part in zip(*wanted, strict=True)]
+        lists = ", ".join(f"unnest(${i}::{sql}[]) as k{i}" for i, sql in enumerate(table.key_types, 1))
+        same = " and ".join(f't."{name}" = k.k{i}' for i, name in enumerate(table.key, 1))
+        columns = ", ".join(f't."{name}"' for name in table.names)
+        statement = f'select {columns} from "{table.name}" as t join (select {lists}) as k on {same}'
+        cache = self.cache[table.name]
+        while cache and len(cache) + len(wanted) > MAX_CACHED:
+            del cache[next(iter(cache))]
+        cache.update(dict.fromkeys(wanted))
+        for values in self.connection.execute(statement, parts).fetchall():
+            row = dict(zip(table.names, values, strict=True))
+            cache[table.key_of(row)] = row
+
+    def all_rows(self, table: Table[Any]) -> dict[Key, dict[str, Any]]:
+        """Every row of a table by key."""
+        if self.whole[table.name]:
+            return self.cache[table.name]
+        found = self.connection.execute(f'select {table.select_list} from "{table.name}"').fetchall()
+        rows = (dict(zip(table.names, values, strict=True)) for values in found)
+        return {table.key_of(row): row for row in rows}
+
+    def rows(self, table: Table[Any], keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
+        """The rows that exist for these keys."""
+        wanted = list(keys)
+        cache = self.cache[table.name]
+        missing = [key for key in wanted if key not in cache]
+        if missing and not self.whole[table.name]:
+            self.fetch(table, missing)
+        return {key: row for key in wanted if (row := cache.get(key)) is not None}
+
+
+def _connect() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:", config=_CONFIG)
+    connection.execute("set TimeZone = 'UTC'")
+    return connection
