@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from forgec_runtime import Environment, sql
-from forgec_runtime.plan import json_able
-from forgec_runtime.tool import decode_arguments
-
 from forgec.diagnostics import Diagnostic, Label
 from forgec.model import spec as m
 from forgec.reference import ReferenceEpisode
 from forgec.source import Span
 from forgec.sql.query import Sql, values_in
+from forgec_runtime import Environment, sql
+from forgec_runtime.plan import json_able
+from forgec_runtime.tool import decode_arguments
 
 
 @dataclass(frozen=True)

@@ -155,7 +155,7 @@ class _Package:
         return f"Parameter({', '.join(parts)})"
 
     def _tools_init(self) -> str:
-        local = [(f".{py.identifier(name)}", [name.upper()]) for name in self.spec.tools]
+        local = sorted((f".{py.identifier(name)}", [name.upper()]) for name in self.spec.tools)
         names = [name.upper() for name in self.spec.tools]
         return self._python("tools.py.j2", set(), local, names=names)
 

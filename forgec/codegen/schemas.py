@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from forgec_runtime.types import nullable
-
 from forgec.model import spec as m
+from forgec_runtime.types import nullable
 
 
 def tool_schema(tool: m.Tool) -> dict[str, Any]:

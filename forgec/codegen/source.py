@@ -6,11 +6,10 @@ import ast
 import re
 from collections.abc import Iterable
 
-from forgec_runtime.types import Decimal, Enum, List, Record, Type
-
 from forgec.plans import python as py
 from forgec.plans.function import FunctionPlan
 from forgec.plans.query import QueryPlan
+from forgec_runtime.types import Decimal, Enum, List, Record, Type
 
 
 def docstring(text: str) -> str:
@@ -91,22 +90,30 @@ def names_in(*sources: str) -> set[str]:
 
 
 def from_import(module: str, names: Iterable[str]) -> str:
-    ordered = sorted(names)
+    """An import as ruff sorts it: constants, classes, functions."""
+
+    def rank(name: str) -> tuple[int, str, str]:
+        return (0 if name.isupper() else 1 if name[0].isupper() else 2, name.lower(), name)
+
+    ordered = sorted(names, key=rank)
     return f"from {module} import {', '.join(ordered)}" if ordered else ""
 
 
 def imports(used: set[str], runtime: Iterable[str], local: Iterable[tuple[str, Iterable[str]]]) -> str:
     """The import block of a module that uses the names `used`: standard library, runtime, package."""
-    lines = [
-        from_import("collections.abc", {"Mapping", "Sequence"} & used),
-        from_import("datetime", {"date", "datetime"} & used),
-        from_import("decimal", {"Decimal"} & used),
-        from_import("pathlib", {"Path"} & used),
-        from_import("typing", {"Any", "TypedDict"} & used),
-        "",
-        from_import("forgec_runtime", set(runtime) & used),
-        "from forgec_runtime import types as t" if "t" in used else "",
-        "",
-        *(from_import(module, names) for module, names in local),
+    sections = [
+        [
+            from_import("collections.abc", {"Mapping", "Sequence"} & used),
+            from_import("datetime", {"date", "datetime"} & used),
+            from_import("decimal", {"Decimal"} & used),
+            from_import("pathlib", {"Path"} & used),
+            from_import("typing", {"Any", "TypedDict"} & used),
+        ],
+        [
+            from_import("forgec_runtime", set(runtime) & used),
+            "from forgec_runtime import types as t" if "t" in used else "",
+        ],
+        [from_import(module, names) for module, names in local],
     ]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(line for i, line in enumerate(lines) if line or lines[i - 1])).strip()
+    written = ["\n".join(line for line in section if line) for section in sections]
+    return "\n\n".join(section for section in written if section)

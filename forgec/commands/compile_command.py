@@ -29,7 +29,13 @@ class _Package:
 
 @click.command("compile")
 @specs_argument
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=Path("generated"), show_default=True, help="The folder that holds a package for each environment.")  # fmt: skip
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("generated"),
+    show_default=True,
+    help="The folder that holds a package for each environment.",
+)
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; fail if the packages are not up to date.")
 @click.option("--force", is_flag=True, help="Overwrite generated files that were edited by hand.")
 @click.option("--json", "as_json", is_flag=True, help="Print what happened as JSON to standard output.")

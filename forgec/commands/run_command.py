@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from forgec_runtime import AGENTS, Environment, GoldError, LoadError, RandomAgent, Reward, load_environment
 
 from forgec.commands.common import FINDINGS, UNREADABLE
 from forgec.diagnostics import did_you_mean
+from forgec_runtime import AGENTS, Environment, GoldError, LoadError, RandomAgent, Reward, load_environment
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,15 @@ class _Played:
 
 @click.command("run")
 @click.argument("environments", nargs=-1, required=True, metavar="ENV...")
-@click.option("--agent", "agents", multiple=True, type=click.Choice(sorted(AGENTS)), default=("gold",), show_default=True, help="Who plays; give several to compare them.")  # fmt: skip
+@click.option(
+    "--agent",
+    "agents",
+    multiple=True,
+    type=click.Choice(sorted(AGENTS)),
+    default=("gold",),
+    show_default=True,
+    help="Who plays; give several to compare them.",
+)
 @click.option("--task", "wanted", multiple=True, metavar="NAME", help="Play only this task; may be repeated.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random agent.")
 @click.option("--json", "as_json", is_flag=True, help="Print rewards with their reasons as JSON to standard output.")

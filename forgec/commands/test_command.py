@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 
 import click
-from forgec_runtime import load_environment
 
 from forgec.codegen.manifest import build_manifest, compare, write
 from forgec.commands.common import FINDINGS, all_diagnostics, check_all, exit_code, show, specs_argument
@@ -17,6 +16,7 @@ from forgec.diagnostics.json import as_dict
 from forgec.model.spec import Spec
 from forgec.pipeline import generate_package
 from forgec.testing import TestResult, run_test
+from forgec_runtime import load_environment
 
 
 @click.command("test")

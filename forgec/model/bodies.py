@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from forgec_runtime.types import Boolean, Record, Text, Type
-
 from forgec.diagnostics import Label
 from forgec.model import spec as m
 from forgec.model.names import check_name
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.infer import assignable
-from forgec.sql.query import Insert, Sql
+from forgec.sql.query import Insert, Sql, as_columns, as_type
 from forgec.sql.scope import Cell, Row, Rows, Scope, Shape
 from forgec.sql.tree import Value
 from forgec.syntax import nodes
+from forgec_runtime.types import Boolean, Record, Text, Type
 
 
 def build_tool(
@@ -37,7 +36,9 @@ def build_tool(
         hint = "end the body with `return`, `reply` or `fail`"
         checker.report.error("AFS501", f"`{item.name}` may end without a result", item.name.span, help=hint)
     doc = item.doc.value if item.doc else ""
-    return m.Tool(name=item.name.text, doc=doc, span=item.span, parameters=parameters, returns=result, body=statements)
+    return m.Tool(
+        name=item.name.text, doc=doc, span=item.name.span, parameters=parameters, returns=result, body=statements
+    )
 
 
 def _always_ends(body: tuple[nodes.Statement, ...]) -> bool:
@@ -141,7 +142,13 @@ class _Body:
     def _check_order(self, span: Span) -> None:
         if self.first_write is not None:
             related = [Label(self.first_write, "written here")]
-            self.report.error("AFS504", "a guard stands after a write", span, related=related, help="put all guards first: a call that fails changes nothing")  # fmt: skip
+            self.report.error(
+                "AFS504",
+                "a guard stands after a write",
+                span,
+                related=related,
+                help="put all guards first: a call that fails changes nothing",
+            )
 
     def _if(self, node: nodes.If, scope: Scope) -> m.Statement | None:
         branches: list[m.Branch] = []
@@ -169,7 +176,19 @@ class _Body:
         sql = whole or self.checker.any(node.sql, scope)
         if sql is None or (node.message and message is None):
             return None
-        return m.Return(sql=sql, message=message, span=node.span) if self._check_result(node, sql) else None
+        if not self._check_result(node, sql):
+            return None
+        return m.Return(sql=self._as_declared(sql), message=message, span=node.span)
+
+    def _as_declared(self, sql: Sql) -> Sql:
+        """The result in the declared types."""
+        assert self.result is not None
+        wanted = self.result.shape
+        if isinstance(sql.shape, Cell):
+            return as_type(sql, self.result.type)
+        if not sql.is_query:
+            return sql
+        return as_columns(sql, {"": wanted} if isinstance(wanted, Cell) else wanted.columns)
 
     def _whole_value(self, text: nodes.SqlText, scope: Scope) -> Sql | None:
         """`return $row;` and `return $rows;`: the value as it is."""
@@ -204,7 +223,13 @@ class _Body:
         names, found = list(wanted.columns), list(given.columns)
         if names != found:
             expected = ", ".join(names)
-            self.report.error("AFS309", "the columns differ from those declared", span, f"gives {', '.join(found)}", help=f"`{self.item.name}` returns {expected}")  # fmt: skip
+            self.report.error(
+                "AFS309",
+                "the columns differ from those declared",
+                span,
+                f"gives {', '.join(found)}",
+                help=f"`{self.item.name}` returns {expected}",
+            )
             return False
         return all(self._check_type(wanted.columns[name].type, given.columns[name].type, None, span) for name in names)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import datetime
 from typing import TypeVar
 
-from forgec_runtime.types import Enum, Record, Timestamp
-
 from forgec.diagnostics import Label, Report
 from forgec.model import spec as m
 from forgec.model.bodies import build_tool
@@ -22,9 +20,11 @@ from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constant
 from forgec.sql.emit import Emitter
 from forgec.sql.oracle import Oracle
-from forgec.sql.query import Sql
+from forgec.sql.query import Sql, as_type
+from forgec.sql.resolve import may_be_null
 from forgec.sql.scope import Cell, Scope
 from forgec.syntax import nodes
+from forgec_runtime.types import Enum, Record, Timestamp
 
 N = TypeVar("N", bound=nodes.Item)
 DEFAULT_CLOCK = datetime.datetime(2025, 1, 1)
@@ -138,10 +138,8 @@ class _Build:
             if isinstance(item, nodes.Enum) and names.add(item.name, lower=False):
                 self._enum(item)
             elif isinstance(item, nodes.Record) and names.add(item.name, lower=False):
-                seen = Names("field", self.report)
-                sound = sum(not seen.add(field.name) for field in item.fields) == 0
                 fields = self.types.fields(item.fields)
-                if fields is not None and sound:
+                if fields is not None:
                     self.types.records[item.name.text] = Record(item.name.text, fields)
 
     def _enum(self, item: nodes.Enum) -> None:
@@ -171,10 +169,11 @@ class _Build:
             sql = checker.expression(item.sql, inner, returns.type)
             if sql is None:
                 continue
-            returns = Cell(returns.type, True, returns.references)
+            sql = as_type(sql, returns.type)
+            returns = Cell(returns.type, may_be_null(sql.expression), returns.references)
             doc = item.doc.value if item.doc else ""
             self.functions[item.name.text] = m.Function(
-                name=item.name.text, doc=doc, span=item.span, parameters=parameters, returns=returns, sql=sql
+                name=item.name.text, doc=doc, span=item.name.span, parameters=parameters, returns=returns, sql=sql
             )
 
     def _parameters(
@@ -198,7 +197,7 @@ class _Build:
                 m.Parameter(
                     name=item.name.text,
                     doc=item.doc.value if item.doc else "",
-                    span=item.span,
+                    span=item.name.span,
                     type=cell.type,
                     optional=cell.optional,
                     references=cell.references if is_reference else None,
@@ -215,7 +214,7 @@ class _Build:
             sql = checker.condition(item.sql, scope) if names.add(item.name) else None
             if sql is not None:
                 doc = item.doc.value if item.doc else ""
-                invariants.append(m.Invariant(name=item.name.text, doc=doc, span=item.span, sql=sql))
+                invariants.append(m.Invariant(name=item.name.text, doc=doc, span=item.name.span, sql=sql))
         return invariants
 
     def _tools(self, checker: SqlChecker, scope: Scope) -> dict[str, m.Tool]:
@@ -254,7 +253,7 @@ class _Build:
                 if sql is not None:
                     sqls[name.text] = sql
             rules.append(
-                m.Rule(name=item.name.text, doc=item.doc.value, span=item.span, verdict=item.verdict, sqls=sqls)
+                m.Rule(name=item.name.text, doc=item.doc.value, span=item.name.span, verdict=item.verdict, sqls=sqls)
             )
         return rules
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from forgec.diagnostics import Report, did_you_mean
-from forgec.model.spec import Call, Tool, World
+from forgec.model.spec import Call, Parameter, Tool, World
 from forgec.sql.check import SqlChecker
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Scope
+from forgec.sql.tree import exp
 from forgec.syntax import nodes
 
 
@@ -47,7 +48,7 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
             sound = False
             continue
         sql = checker.expression(argument.sql, scope, parameter.type)
-        if sql is None:
+        if sql is None or not _fits(sql, parameter, checker.report):
             sound = False
         else:
             arguments[argument.name.text] = sql
@@ -57,6 +58,19 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
             checker.report.error("AFS216", f"`{tool.name}` needs `{name}`", node.span, "the argument is missing")
             sound = False
     return Call(tool=tool.name, arguments=arguments, span=node.span) if sound else None
+
+
+def _fits(sql: Sql, parameter: Parameter, report: Report) -> bool:
+    """Whether an argument is not null where it may not be, and no key of another table."""
+    assert isinstance(sql.shape, Cell)
+    if isinstance(sql.tree, exp.Null) and not parameter.optional:
+        report.error("AFS301", f"`{parameter.name}` is never null", sql.span)
+        return False
+    wanted, given = parameter.references, sql.shape.references
+    if wanted is not None and given is not None and wanted != given:
+        report.error("AFS310", f"expected a key of `{wanted}`, found one of `{given}`", sql.span)
+        return False
+    return True
 
 
 def result_of(tool: Tool | None, scope: Scope, name: str) -> Scope:

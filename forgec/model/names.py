@@ -24,7 +24,7 @@ def check_name(name: Name, what: str, report: Report, *, lower: bool = True) -> 
         hint = f"use {wanted}, starting with a letter, at most {MAX_NAME} characters"
         report.error("AFS209", f"`{name}` cannot be the name of a {what}", name.span, help=hint)
         return False
-    if name.text in _TAKEN:
+    if name.text in _TAKEN and what in ("table", "parameter", "value", "fact", "node"):
         report.error("AFS209", f"`{name}` has a meaning of its own and cannot be a name", name.span)
         return False
     return True
@@ -45,6 +45,8 @@ class Names:
         first = self.seen.setdefault(name.text.lower(), name.span)
         if first is not name.span:
             related = [Label(first, "first declared here")]
-            self.report.error("AFS208", f"the {self.what} `{name}` is declared twice", name.span, "declared again", related=related)  # fmt: skip
+            self.report.error(
+                "AFS208", f"the {self.what} `{name}` is declared twice", name.span, "declared again", related=related
+            )
             return False
         return True

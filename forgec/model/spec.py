@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime
 from typing import Any, Literal
 
-from forgec_runtime.types import Enum, Record, Type
 from pydantic import BaseModel, ConfigDict
 
 from forgec.source import Source, Span
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Row, Shape
+from forgec_runtime.types import Enum, Record, Type
 
 
 class Model(BaseModel):
@@ -60,7 +60,9 @@ class Table(Declared):
 
     @property
     def row(self) -> Row:
-        return Row({column.name: column.cell for column in self.columns}, table=self.name)
+        own = self.name if len(self.key) == 1 else None
+        cells = {c.name: Cell(c.type, c.optional, own if c.key and own else c.references) for c in self.columns}
+        return Row(cells, table=self.name)
 
 
 class Invariant(Declared):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from forgec_runtime.types import Double, Record, Text
-
 from forgec.diagnostics import Report
 from forgec.model.names import Names
 from forgec.model.spec import Column, Table
@@ -15,6 +13,7 @@ from forgec.sql.check import SqlChecker
 from forgec.sql.query import Sql
 from forgec.sql.scope import Scope
 from forgec.syntax import nodes
+from forgec_runtime.types import Double, Record, Text
 
 _SERIAL = re.compile(r"[^{}]*\{0{1,12}\}[^{}]*")
 
@@ -34,7 +33,7 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
             if not columns:
                 continue
         doc = item.doc.value if item.doc else ""
-        tables[item.name.text] = Table(name=item.name.text, doc=doc, span=item.span, columns=columns)
+        tables[item.name.text] = Table(name=item.name.text, doc=doc, span=item.name.span, columns=columns)
     declared = {item.name.text: tables[item.name.text] for item in sound if item.name.text in tables}
     tables.clear()
     tables.update(declared)
@@ -166,7 +165,9 @@ def _with_sql(column: Column, node: nodes.Column, table: Table, checker: SqlChec
         else:
             sql = checker.condition(modifier.sql, scope, row=dict(table.row.columns))
         if sql is not None and sql.reads:
-            checker.report.error("AFS308", f"a {modifier.kind} looks at its own row only", modifier.sql.span, help="use an invariant")  # fmt: skip
+            checker.report.error(
+                "AFS308", f"a {modifier.kind} looks at its own row only", modifier.sql.span, help="use an invariant"
+            )
         elif sql is not None:
             found[modifier.kind] = sql
     return column.model_copy(update=found)

@@ -40,6 +40,8 @@ def build_task(
     if len(plans) != 1:
         report.error("AFS702", "a task has one plan", item.name.span)
         return None
+    if not plans[0].nodes:
+        report.error("AFS702", "this plan is empty", plans[0].span)
     ordered = _in_order(plans[0].nodes, scope, report)
     if ordered is None:
         return None
@@ -51,7 +53,7 @@ def build_task(
     return Task(
         name=item.name.text,
         doc=item.doc.value if item.doc else "",
-        span=item.span,
+        span=item.name.span,
         world=item.world.text,
         intent=intents[0].text.value,
         facts=tuple(facts),
@@ -95,7 +97,7 @@ def _in_order(plan: tuple[PlanNode, ...], scope: Scope, report: Report) -> list[
             report.error("AFS208", f"the node `{node.name}` is declared twice", node.name.span, related=related)
             return None
         by_name[node.name.text] = node
-    graph: nx.DiGraph = nx.DiGraph()
+    graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(by_name)
     for node in plan:
         for name in _needs(node):
@@ -123,7 +125,7 @@ def _needs(node: PlanNode) -> list[nodes.Name]:
     return [*names, *after]
 
 
-def _report_cycle(graph: nx.DiGraph, by_name: Mapping[str, PlanNode], report: Report) -> None:
+def _report_cycle(graph: nx.DiGraph[str], by_name: Mapping[str, PlanNode], report: Report) -> None:
     """Name the nodes of one cycle, starting at the one that stands first."""
     position = {name: i for i, name in enumerate(by_name)}
     cycles = [sorted(c, key=lambda name: position[name]) for c in nx.strongly_connected_components(graph) if len(c) > 1]
@@ -132,7 +134,13 @@ def _report_cycle(graph: nx.DiGraph, by_name: Mapping[str, PlanNode], report: Re
     found = [edge[0] for edge in nx.find_cycle(graph.subgraph(inside), inside[0])]
     chain = " -> ".join([*found, found[0]])
     related = [Label(by_name[b].name.span, f"needs `{a}`") for a, b in pairwise(found)]
-    report.error("AFS705", f"the plan runs in a circle: {chain}", by_name[found[0]].name.span, f"needs `{found[-1]}`", related=related)  # fmt: skip
+    report.error(
+        "AFS705",
+        f"the plan runs in a circle: {chain}",
+        by_name[found[0]].name.span,
+        f"needs `{found[-1]}`",
+        related=related,
+    )
 
 
 def _plan(

@@ -43,7 +43,9 @@ def _run(node: nodes.Run, tools: Mapping[str, Tool], checker: SqlChecker, scope:
             checker.report.error("AFS605", f"`{tool.name}` returns no single value", node.returns.span, help=hint)
         else:
             returns = checker.expression(node.returns, scope, tool.returns.shape.type)
-    if node.name is not None and check_name(node.name, "value", checker.report):
+    if node.name is not None and node.fails is not None:
+        checker.report.error("AFS607", "a call that fails has no result to name", node.name.span)
+    elif node.name is not None and check_name(node.name, "value", checker.report):
         if node.name.text in scope.values:
             checker.report.error("AFS208", f"`${node.name}` has a value already", node.name.span)
         scope = result_of(tool, scope, node.name.text)

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from forgec.diagnostics import Report, did_you_mean
+from forgec.model.names import Names
+from forgec.model.spec import Result, Table
+from forgec.sql.scope import Cell, Row, Rows, Shape
+from forgec.syntax import nodes
 from forgec_runtime.types import (
     Boolean,
     Date,
@@ -18,11 +23,6 @@ from forgec_runtime.types import (
     Timestamp,
     Type,
 )
-
-from forgec.diagnostics import Report, did_you_mean
-from forgec.model.spec import Result, Table
-from forgec.sql.scope import Cell, Row, Rows, Shape
-from forgec.syntax import nodes
 
 _SIMPLE: dict[str, Type] = {
     "text": Text(), "integer": Integer(), "double": Double(), "boolean": Boolean(), "date": Date(),
@@ -57,16 +57,24 @@ class TypeResolver:
 
     def result(self, node: nodes.TypeExpression) -> Result | None:
         """What a tool returns."""
-        base = self._base(node.base)
+        base: Cell | Row | None
+        if isinstance(node.base, nodes.RecordType):
+            cells = self._cells(node.base.fields)
+            base = None if cells is None else Row(cells)
+        else:
+            base = self._base(node.base)
         if base is None:
             return None
-        if isinstance(base, Cell) and isinstance(base.type, Record) and not base.type.name:
-            base = Row({field.name: Cell(field.type, field.optional) for field in base.type.fields})
         optional = node.suffixes[-1:] == ("?",)
         if "[]" not in node.suffixes:
             return Result(shape=base, type=type_of(base), optional=optional)
         if not isinstance(base, Row) or node.suffixes != ("[]",):
-            self.report.error("AFS305", "a tool returns a list of rows or of records", node.span, help="such as `loans[]` or `{ title text }[]`")  # fmt: skip
+            self.report.error(
+                "AFS305",
+                "a tool returns a list of rows or of records",
+                node.span,
+                help="such as `loans[]` or `{ title text }[]`",
+            )
             return None
         rows = Rows(base.columns, base.table)
         return Result(shape=rows, type=type_of(rows))
@@ -131,12 +139,18 @@ class TypeResolver:
 
     def fields(self, fields: tuple[nodes.Field, ...]) -> tuple[Field, ...] | None:
         """The fields of a record; None when one was reported."""
-        cells = [self.cell(field.type) for field in fields]
-        if any(cell is None for cell in cells):
-            return None
-        return tuple(
-            Field(field.name.text, cell.type, cell.optional) for field, cell in zip(fields, cells, strict=True) if cell
-        )
+        cells = self._cells(fields)
+        return None if cells is None else tuple(Field(name, cell.type, cell.optional) for name, cell in cells.items())
+
+    def _cells(self, fields: tuple[nodes.Field, ...]) -> dict[str, Cell] | None:
+        names = Names("field", self.report)
+        cells: dict[str, Cell] = {}
+        for field in fields:
+            cell = self.cell(field.type)
+            if not names.add(field.name) or cell is None:
+                return None
+            cells[field.name.text] = cell
+        return cells
 
 
 def type_of(shape: Shape) -> Type:

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from forgec_runtime.types import MAX_INTEGER, Enum, Integer, Type
-from sqlglot import exp
-
 from forgec.diagnostics import did_you_mean
 from forgec.model.spec import Column, Table, World
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constants
 from forgec.sql.scope import Scope
+from forgec.sql.tree import exp
 from forgec.syntax import nodes
+from forgec_runtime.types import MAX_INTEGER, Enum, Integer, Type
 
 Rows = list[tuple[dict[str, Any], Span]]
 
@@ -26,7 +25,9 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
         table = tables.get(fill.table.text)
         if table is None:
             hint = did_you_mean(fill.table.text, tables)
-            checker.report.error("AFS201", f"unknown table `{fill.table}`", fill.table.span, "not a table of this spec", help=hint)  # fmt: skip
+            checker.report.error(
+                "AFS201", f"unknown table `{fill.table}`", fill.table.span, "not a table of this spec", help=hint
+            )
             continue
         columns = _fill_columns(fill, table, checker)
         if columns is not None:
@@ -36,7 +37,7 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
             _check_keys(tables[name], filled, rows, tables, checker)
     doc = item.doc.value if item.doc else ""
     held = {name: tuple(row for row, _ in filled) for name, filled in rows.items()}
-    return World(name=item.name.text, doc=doc, span=item.span, rows=held)
+    return World(name=item.name.text, doc=doc, span=item.name.span, rows=held)
 
 
 def _fill_columns(fill: nodes.Fill, table: Table, checker: SqlChecker) -> list[Column] | None:

@@ -6,18 +6,16 @@ import ast
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from sqlglot import exp
-
 from forgec.model import spec as m
 from forgec.plans import python as py
-from forgec.plans.expression import Lowered, Lowering, NoTwin
+from forgec.plans.expression import Lowering, NoTwin
 from forgec.plans.function import FunctionPlan
-from forgec.plans.keyed import by_key, select_by_key
+from forgec.plans.keyed import by_key, is_settled, select_by_key
 from forgec.plans.store import answered, stored
 from forgec.sql.check import row_values
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Cell, Row, Rows, Shape
-from forgec.sql.tree import DIALECT, Value
+from forgec.sql.tree import DIALECT, Value, exp
 
 Group = tuple[str, list[ast.stmt]]
 """Lines that belong together, and what kind they are: blank lines go between kinds."""
@@ -32,7 +30,7 @@ def tool_function(tool: m.Tool, rules: Iterable[m.Rule], lowering: Lowering) -> 
         for _, run in groupby(groups, key=lambda group: group[0])
     ]
     arguments = [(py.identifier(p.name), annotation(p.cell)) for p in tool.parameters]
-    returns = _returns(tool)
+    returns = body.returns()
     return FunctionPlan(
         py.identifier(tool.name), tuple(arguments), returns, tool.doc, tuple(merged), tuple(lowering.queries)
     )
@@ -43,23 +41,37 @@ def annotation(cell: Cell) -> str:
     return cell.type.python + (" | None" if cell.optional else "")
 
 
-def _returns(tool: m.Tool) -> str:
-    if tool.returns is None:
-        return "None"
-    shape = tool.returns.shape
-    if isinstance(shape, Rows):
-        return "Sequence[Mapping[str, object]]"
-    if isinstance(shape, Row):
-        return "Mapping[str, object] | None"
-    return f"{shape.type.python} | None"
+_TYPED = ("call.rows", "call.row", "call.find", "Decimal", "date", "datetime")
+
+
+def returning(value: ast.expr, type_: str) -> list[ast.stmt]:
+    """`return value`; by way of a name with its type where the value comes from a function typed `Any`."""
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    if all(ast.unparse(node.func) in _TYPED for node in calls) or isinstance(value, ast.Dict | ast.JoinedStr):
+        return [ast.Return(value)]
+    return [py.annotated("result", type_, value), ast.Return(py.name("result"))]
 
 
 class _Body:
     def __init__(self, tool: m.Tool, lowering: Lowering) -> None:
         self.tool = tool
         self.low = lowering
+        self.may_be_none = tool.returns is not None and tool.returns.optional
         for parameter in tool.parameters:
             lowering.values[parameter.name] = parameter.cell
+
+    def returns(self) -> str:
+        """The annotation of the result; complete once the body was planned."""
+        if self.tool.returns is None:
+            return "None"
+        return self._result_type() + (" | None" if self.may_be_none else "")
+
+    def _result_type(self) -> str:
+        assert self.tool.returns is not None
+        shape = self.tool.returns.shape
+        if isinstance(shape, Rows):
+            return "Sequence[Mapping[str, object]]"
+        return "Mapping[str, object]" if isinstance(shape, Row) else shape.type.python
 
     # -- before the body ---------------------------------------------------------------------------------------
 
@@ -167,7 +179,10 @@ class _Body:
         if isinstance(shape, Cell):
             if sql.is_query:
                 return [py.assign(target, self._ask(tree, "value"))]
-            return [py.assign(target, self.low.value(tree).node)]
+            lowered = self.low.value(tree)
+            if any(isinstance(node, ast.Call) for node in ast.walk(lowered.node)) and target != "result":
+                return [py.annotated(target, annotation(Cell(lowered.type, lowered.optional)), lowered.node)]
+            return [py.assign(target, lowered.node)]
         if isinstance(tree, Value):
             return [py.assign(target, py.name(py.identifier(tree.name)))]
         assert isinstance(tree, exp.Query)
@@ -217,26 +232,35 @@ class _Body:
         self.low.purpose = "select_result"
         sql, shape = statement.sql, self.tool.returns.shape
         tree = sql.expression
-        if statement.message is None and isinstance(tree, Value):
-            return [ast.Return(self.low._path(tree.name))]
-        if statement.message is None and isinstance(shape, Cell) and not sql.is_query:
+        if statement.message is None and isinstance(tree, Value) and "cell" not in tree.meta:
+            self._note_none(isinstance(sql.shape, Row) and sql.shape.optional)
+            return [ast.Return(py.name(py.identifier(tree.name)))]
+        if isinstance(shape, Cell) and not sql.is_query:
             lowered = self.low.value(tree)
-            if not _is_asked(lowered):
-                return [ast.Return(lowered.node)]
-            return [_annotated_result(_returns(self.tool), lowered.node), ast.Return(py.name("result"))]
-        lines = self._bind("result", sql, shape)
-        if statement.message is None and len(lines) == 1 and isinstance(lines[0], ast.Assign):
-            value = lines[0].value
-            if isinstance(value, ast.Dict) or (isinstance(value, ast.Call) and not isinstance(shape, Cell)):
-                return [ast.Return(value)]
-        last = lines[-1]
-        assert isinstance(last, ast.Assign)
-        lines[-1] = _annotated_result(_returns(self.tool), last.value)
+            lines: list[ast.stmt] = [py.assign("result", lowered.node)]
+            optional = lowered.optional
+        else:
+            lines = self._bind("result", sql, shape)
+            last = lines[-1]
+            assert isinstance(last, ast.Assign)
+            optional = not isinstance(shape, Rows) and not isinstance(last.value, ast.Dict)
         if statement.message is not None:
             value = py.name("result")
             missing = ast.UnaryOp(ast.Not(), value) if isinstance(shape, Rows) else py.is_none(value)
             lines.append(ast.If(missing, [self._refusal(statement.message)], []))
-        return [*lines, ast.Return(py.name("result"))]
+            return [*lines, ast.Return(value)]
+        self._note_none(optional)
+        return self._returned(lines, optional)
+
+    def _returned(self, lines: list[ast.stmt], optional: bool) -> list[ast.stmt]:
+        """`return` of what the last line assigns; by way of a typed name where its own type says nothing."""
+        last = lines[-1]
+        assert isinstance(last, ast.Assign)
+        type_ = self._result_type() + (" | None" if optional else "")
+        return [*lines[:-1], *returning(last.value, type_)]
+
+    def _note_none(self, optional: bool) -> None:
+        self.may_be_none = self.may_be_none or optional
 
     def _refusal(self, message: m.Message) -> ast.stmt:
         return _refuse(self._message(message))
@@ -343,14 +367,18 @@ class _Body:
 
     def _update_rows(self, change: Update) -> list[ast.stmt]:
         table = self.low.tables[change.table]
-        columns = [column for name, _ in change.assignments if (column := table.column(name))]
-        items = [
-            (f"new_{column.name}", exp.cast(tree.copy(), column.type.sql, dialect=DIALECT))
-            for column, (_, tree) in zip(columns, change.assignments, strict=True)
-        ]
+        entries: list[tuple[str, ast.expr]] = []
+        items: list[tuple[str, exp.Expr]] = []
+        for name, tree in change.assignments:
+            column = table.column(name)
+            assert column is not None
+            if is_settled(tree):  # the same for every row, and whatever is written: no need to ask
+                entries.append((name, stored(tree, column, table.name, self.low)))
+            else:
+                items.append((f"new_{name}", exp.cast(tree.copy(), column.type.sql, dialect=DIALECT)))
+                entries.append((name, answered("changed", f"new_{name}", column, table.name)))
         rows, find = self._search(table, change.alias, change.where, items)
         row = f"{table.name}_row"
-        entries = [(c.name, answered("changed", f"new_{c.name}", c, table.name)) for c in columns]
         update = py.call("call.update", py.name(table.name.upper()), py.name(row), py.dictionary(entries))
         body: list[ast.stmt] = [find, ast.If(py.is_not_none(py.name(row)), [ast.Expr(update)], [])]
         return [ast.For(ast.Name("changed", ast.Store()), rows, body, [], lineno=0)]
@@ -408,12 +436,3 @@ class _Row:
 
 def _refuse(message: ast.expr) -> ast.stmt:
     return ast.Raise(py.call("Refusal", message))
-
-
-def _is_asked(lowered: Lowered) -> bool:
-    """Whether the value comes from a call that is typed `Any`."""
-    return isinstance(lowered.node, ast.Call)
-
-
-def _annotated_result(type_: str, value: ast.expr) -> ast.stmt:
-    return py.annotated("result", type_, value)

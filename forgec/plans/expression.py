@@ -6,9 +6,6 @@ import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from forgec_runtime.types import Boolean, Date, Decimal, Double, Integer, Text, Type
-from sqlglot import exp
-
 from forgec.model.spec import Function, Table
 from forgec.plans import python as py
 from forgec.plans.keyed import is_constant
@@ -20,7 +17,8 @@ from forgec.sql.oracle import Rejected
 from forgec.sql.query import cell_of
 from forgec.sql.resolve import may_be_null
 from forgec.sql.scope import Row, Shape
-from forgec.sql.tree import Apply, Clock, Lookup, Value
+from forgec.sql.tree import Apply, Clock, Lookup, Value, exp
+from forgec_runtime.types import Boolean, Date, Decimal, Double, Integer, Text, Timestamp, Type
 
 
 class NoTwin(Exception):
@@ -53,9 +51,11 @@ class Lowering:
 
     def value(self, tree: exp.Expr) -> Lowered:
         """The Python of an expression; asks DuckDB where it must."""
+        made = len(self.queries)
         try:
             return self._lower(tree)
         except NoTwin as reason:
+            del self.queries[made:]
             return self._ask_value(tree, str(reason))
 
     def condition(self, tree: exp.Expr) -> ast.expr:
@@ -117,6 +117,8 @@ class Lowering:
     # -- the twins ---------------------------------------------------------------------------------------------
 
     def _lower(self, node: exp.Expr) -> Lowered:
+        if node.meta.get("only_duckdb"):
+            raise NoTwin("its type is DuckDB's to say")
         if isinstance(node, exp.Paren):
             return self._lower(node.this)
         if isinstance(node, Value):
@@ -174,7 +176,7 @@ class Lowering:
                 raise NoTwin(f"`{node.name}` takes {parameter.type}, not {lowered.type}")
             arguments.append(lowered.node)
         called = py.call(f"functions.{py.identifier(node.name)}", py.name("call"), *arguments)
-        return Lowered(called, function.returns.type, True)
+        return Lowered(called, function.returns.type, function.returns.optional)
 
 
 Handler = Callable[[Lowering, exp.Expr], Lowered]
@@ -227,8 +229,8 @@ def _alike(self: Lowering, a: exp.Expr, b: exp.Expr) -> tuple[Lowered, Lowered]:
     kinds = {_comparison_kind(left.type), _comparison_kind(right.type)}
     if len(kinds) > 1 and not isinstance(a, exp.Null) and not isinstance(b, exp.Null):
         raise NoTwin(f"DuckDB compares {left.type} with {right.type}")
-    if "record" in kinds:
-        raise NoTwin("records are compared by DuckDB")
+    if "record" in kinds or "double" in kinds:
+        raise NoTwin("records and doubles are compared by DuckDB")  # a NaN equals itself there
     return left, right
 
 
@@ -289,7 +291,7 @@ def _arithmetic(operator: type[ast.operator], twin: str) -> Handler:
                 py.call("sql.days_between", left.node, right.node), Integer(), left.optional or right.optional
             )
         optional = left.optional or right.optional
-        if optional:
+        if optional or (operator is ast.Mult and isinstance(type_, Decimal)):  # Python knows a zero below zero
             result: ast.expr = py.call(twin, left.node, right.node)
         else:
             result = ast.BinOp(left.node, operator(), right.node)
@@ -373,18 +375,46 @@ def _case(self: Lowering, node: exp.Expr) -> Lowered:
     return Lowered(node_, results[0].type, any(result.optional for result in results))
 
 
+def _extreme(twin: str) -> Handler:
+    def lower(self: Lowering, node: exp.Expr) -> Lowered:
+        parts = [self.operand(part) for part in [node.this, *node.expressions]]
+        if len({part.type.sql for part in parts}) > 1 or _comparison_kind(parts[0].type) in ("record", "double"):
+            raise NoTwin(f"`{_sql_name(node)}` of different types is computed by DuckDB")
+        called = py.call(twin, *(part.node for part in parts))
+        return Lowered(called, parts[0].type, all(part.optional for part in parts))
+
+    return lower
+
+
+def _date_diff(self: Lowering, node: exp.Expr) -> Lowered:
+    end, start = self.operand(node.this), self.operand(node.expression)
+    if node.args["unit"].name.upper() != "DAY" or not (isinstance(end.type, Date) and isinstance(start.type, Date)):
+        raise NoTwin("`date_diff` of what is no pair of dates, or not in days, is computed by DuckDB")
+    return Lowered(py.call("sql.days_between", end.node, start.node), Integer(), end.optional or start.optional)
+
+
+def _cast(self: Lowering, node: exp.Expr) -> Lowered:
+    wanted = self._type_of(node)
+    return converted(self.operand(node.this), wanted)
+
+
+def converted(given: Lowered, wanted: Type) -> Lowered:
+    """A value as another type. Raises `NoTwin`."""
+    if given.type.sql == wanted.sql:
+        return Lowered(given.node, wanted, given.optional)
+    if isinstance(wanted, Decimal) and isinstance(given.type, Integer | Decimal):
+        twin = py.call("sql.decimal_", given.node, ast.Constant(wanted.precision), ast.Constant(wanted.scale))
+    elif isinstance(wanted, Date) and isinstance(given.type, Timestamp):
+        twin = py.call("sql.date_", given.node)
+    elif isinstance(wanted, Timestamp) and isinstance(given.type, Date):
+        twin = py.call("sql.timestamp", given.node)
+    else:
+        raise NoTwin(f"{given.type} is cast to {wanted} by DuckDB")
+    return Lowered(twin, wanted, given.optional)
+
+
 def _subquery(self: Lowering, node: exp.Expr) -> Lowered:
-    return Lowered(
-        self.ask(node.this, "value", "a subquery searches tables"), self._type_of(node), may_be_null_query(node.this)
-    )
-
-
-def may_be_null_query(query: exp.Expr) -> bool:
-    """A scalar subquery without rows is NULL; a lone aggregate always has a row."""
-    if isinstance(query, exp.Select) and not query.args.get("group") and not query.args.get("having"):
-        item = query.selects[0].this if query.selects else None
-        return not isinstance(item, exp.Count | exp.CountIf)
-    return True
+    return Lowered(self.ask(node.this, "value", "a subquery searches tables"), self._type_of(node), may_be_null(node))
 
 
 def _exists(self: Lowering, node: exp.Expr) -> Lowered:
@@ -416,6 +446,10 @@ _HANDLERS: dict[type[exp.Expr], Handler] = {
     exp.Length: _text_function("sql.length", Integer()),
     exp.Coalesce: _coalesce,
     exp.Case: _case,
+    exp.Cast: _cast,
+    exp.Greatest: _extreme("sql.greatest"),
+    exp.Least: _extreme("sql.least"),
+    exp.DateDiff: _date_diff,
     exp.Subquery: _subquery,
     exp.Exists: _exists,
 }

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlglot import exp
-
 from forgec.model.spec import Table
 from forgec.sql.infer import infer
-from forgec.sql.tree import Apply, Lookup, Value
+from forgec.sql.tree import Apply, Lookup, Value, exp
 
 
 @dataclass(frozen=True)
@@ -79,6 +77,11 @@ def select_by_key(tree: exp.Expr, tables: Mapping[str, Table]) -> tuple[str, str
     return None if keyed is None else (source.name, source.alias, keyed)
 
 
+def is_settled(tree: exp.Expr) -> bool:
+    """Whether the value depends on nothing but the spec and the values of the call."""
+    return not any(isinstance(node, Lookup | Apply | exp.Column | exp.Query) for node in tree.walk())
+
+
 def is_constant(tree: exp.Expr) -> bool:
     """Whether the value depends on nothing but the spec."""
-    return not any(isinstance(node, Value | Lookup | Apply | exp.Column | exp.Query) for node in tree.walk())
+    return is_settled(tree) and tree.find(Value) is None

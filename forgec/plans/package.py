@@ -6,12 +6,10 @@ import ast
 from dataclasses import dataclass
 from typing import Any
 
-from sqlglot import exp
-
 from forgec.diagnostics import Report
 from forgec.model import spec as m
 from forgec.plans import python as py
-from forgec.plans.body import annotation, tool_function
+from forgec.plans.body import annotation, returning, tool_function
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
 from forgec.plans.keyed import is_constant
@@ -22,7 +20,7 @@ from forgec.sql.emit import Emitter
 from forgec.sql.oracle import Oracle
 from forgec.sql.query import Sql
 from forgec.sql.scope import Rows, Shape
-from forgec.sql.tree import Value
+from forgec.sql.tree import Value, exp
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class _Planner:
             low.values[parameter.name] = parameter.cell
         returns = annotation(function.returns)
         value = low.value(function.sql.expression).node
-        lines: tuple[ast.stmt, ...] = (py.annotated("result", returns, value), ast.Return(py.name("result")))
+        lines = tuple(returning(value, returns))
         arguments = tuple((py.identifier(p.name), annotation(p.cell)) for p in function.parameters)
         name = py.identifier(function.name)
         return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries))
@@ -148,7 +146,11 @@ class _Planner:
             if column.check is None:
                 continue
             lowered = low.value(column.check.expression)
-            failed = py.compare(lowered.node, ast.Is(), ast.Constant(False)) if lowered.optional else py.negated(lowered.node)  # fmt: skip
+            failed = (
+                py.compare(lowered.node, ast.Is(), ast.Constant(False))
+                if lowered.optional
+                else py.negated(lowered.node)
+            )
             text = check_text(table, column)
             lines.append(ast.If(failed, [ast.Raise(py.call("call.violation", ast.Constant(text)))], []))
         if not lines:

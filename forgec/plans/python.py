@@ -12,7 +12,7 @@ from typing import Any
 
 _OURS = {
     "call", "sql", "t", "functions", "date", "datetime", "timedelta", "Decimal", "Refusal", "Any", "Call", "Mapping",
-    "Parameter", "Query", "Sequence", "Tool", "result", "changed", "added",
+    "I", "O", "l", "Parameter", "Query", "Sequence", "Tool", "result", "changed", "added",
 }  # fmt: skip
 _BUILTINS = set(dir(builtins))
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from forgec_runtime.types import Type
-from sqlglot import exp
-
 from forgec.model.types import type_of
 from forgec.sql.emit import Emitter, flat_name
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Rows
-from forgec.sql.tree import DIALECT, Value
+from forgec.sql.tree import DIALECT, Value, exp
+from forgec_runtime.types import Type
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Stand for the braces of slots while the braces of SQL are doubled; no text of a spec holds them."""
@@ -69,7 +67,10 @@ def template(tree: exp.Expr, emitter: Emitter, *, rows: bool) -> Template:
         columns = [
             exp.alias_(exp.Dot(this=exp.column("_row"), expression=exp.to_identifier(c)), c) for c in shape.columns
         ]
-        inner = exp.Subquery(this=exp.Select(expressions=[exp.alias_(unnest, "_row")]), alias=exp.TableAlias(this=exp.to_identifier("_rows")))  # fmt: skip
+        inner = exp.Subquery(
+            this=exp.Select(expressions=[exp.alias_(unnest, "_row")]),
+            alias=exp.TableAlias(this=exp.to_identifier("_rows")),
+        )
         return exp.Select(expressions=columns, from_=exp.From(this=inner))
 
     text = emitter.text(query, value, table, rows_of, pretty=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from forgec_runtime import Refusal, sql
-from forgec_runtime.types import MAX_INTEGER, MAX_TEXT, Enum, Integer, Text
-
 from forgec.model.spec import Column, Spec, Table
 from forgec.reference.database import ReferenceDatabase
+from forgec_runtime import Refusal, sql
+from forgec_runtime.types import MAX_INTEGER, MAX_TEXT, Enum, Integer, Text
 
 Before = Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Any]]]
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import duckdb
-from sqlglot import exp
-
 from forgec.model.spec import Spec, Table, World
 from forgec.model.types import type_of
 from forgec.sql.emit import Emitter
 from forgec.sql.oracle import Oracle
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Rows
-from forgec.sql.tree import DIALECT, Value
+from forgec.sql.tree import DIALECT, Value, exp
 
 Values = Mapping[str, Any]
 """The values of a call by name: scalars, rows (dicts) and row sets (lists of dicts)."""
@@ -26,7 +23,7 @@ class ReferenceDatabase:
     def __init__(self, spec: Spec, world: World) -> None:
         self.spec = spec
         self.emitter = Emitter(spec.tables, spec.functions, spec.clock)
-        self.connection: duckdb.DuckDBPyConnection = Oracle(spec.tables.values()).connection
+        self.connection = Oracle(spec.tables.values()).connection
         for name, rows in world.rows.items():
             for row in rows:
                 self.insert(spec.tables[name], row)
@@ -36,6 +33,7 @@ class ReferenceDatabase:
     def rows(self, tree: exp.Expr, values: Values) -> list[dict[str, Any]]:
         """The rows of a query, ties in its order broken by its columns from left to right."""
         query = tree.copy()
+        assert isinstance(query, exp.Query)
         names = query.named_selects
         order = query.args.get("order")
         terms = [term.copy() for term in order.expressions] if order is not None else []

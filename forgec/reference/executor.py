@@ -7,16 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
-from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
-from sqlglot import exp
-
 from forgec.model import spec as m
 from forgec.reference.constraints import check_column, violations
 from forgec.reference.database import ReferenceDatabase, key_of
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
-from forgec.sql.tree import DIALECT, Value
+from forgec.sql.tree import DIALECT, Value, exp
+from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
+from forgec_runtime.engine import EngineError
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ class ReferenceEpisode:
             value = _Call(self, self.spec.tools[tool], arguments).run()
         except Refusal as refusal:
             answer = Answer(False, None, str(refusal))
-        except (Fault, duckdb.Error):
+        except (Fault, EngineError):
             answer = Answer(False, None, FAULT_TEXT)
         else:
             connection.execute("commit")

@@ -5,10 +5,8 @@ Node types are compared exactly, not by `isinstance`: dangerous nodes are subcla
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from forgec.diagnostics import Report, did_you_mean
-from forgec.sql.tree import Fragment
+from forgec.sql.tree import Fragment, exp
 
 _STRUCTURE = (
     exp.Select, exp.From, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Distinct, exp.Join,

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from forgec_runtime.types import Boolean, Enum, Text, Type
-from sqlglot import exp
-
 from forgec.diagnostics import Report, did_you_mean
 from forgec.source import Span
 from forgec.sql.allow import check_allowed
@@ -16,8 +13,9 @@ from forgec.sql.oracle import Oracle, Rejected
 from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
 from forgec.sql.resolve import Frame, Resolver, Unresolved, may_be_null
 from forgec.sql.scope import Cell, Rows, Scope
-from forgec.sql.tree import Fragment, Lookup, Value, parse_sql
+from forgec.sql.tree import Fragment, Lookup, Value, exp, parse_sql
 from forgec.syntax.nodes import SqlText
+from forgec_runtime.types import Boolean, Enum, Text, Type
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
@@ -147,6 +145,7 @@ class SqlChecker:
         if types is None:
             return None
         type_ = types[0] or Text()
+        _note_difference(tree, types[0])
         cell = tree.meta.get("cell") or Cell(_declared(tree, type_), may_be_null(tree))
         return Sql(fragment.span, tree, None, cell, frozenset(resolver.reads))
 
@@ -189,7 +188,12 @@ class SqlChecker:
     def _check_nodes(self, fragment: Fragment, tree: exp.Expr) -> bool:
         for node in tree.walk():
             if isinstance(node, Lookup) and not node.args.get("field"):
-                self.report.error("AFS203", f"`{node.name}[...]` is a row, not a value", fragment.span_of(node), help="take one of its columns: `table[key].column`")  # fmt: skip
+                self.report.error(
+                    "AFS203",
+                    f"`{node.name}[...]` is a row, not a value",
+                    fragment.span_of(node),
+                    help="take one of its columns: `table[key].column`",
+                )
                 return False
             if isinstance(node, _COMPARISONS) and not self._check_comparison(
                 fragment, node, node.this, [node.expression]
@@ -255,14 +259,27 @@ class SqlChecker:
                 column = table.column(name)
                 assert column is not None
                 if isinstance(part, exp.Null) and not column.optional:
-                    self.report.error("AFS301", f"`{name}` is never null", fragment.span_of(part), help=f"declare `{name} {column.type}?`")  # fmt: skip
+                    self.report.error(
+                        "AFS301",
+                        f"`{name}` is never null",
+                        fragment.span_of(part),
+                        help=f"declare `{name} {column.type}?`",
+                    )
                     return False
                 if not self.check_assignable(column.type, part, given, fragment.span_of(part)):
                     return False
+                _note_difference(part, given)
         return True
 
     def _items(self, parts: tuple[exp.Expr, ...]) -> str:
         return "select " + ", ".join(f"{self._typed(part)} as x{i}" for i, part in enumerate(parts))
+
+
+def _note_difference(tree: exp.Expr, given: Type | None) -> None:
+    """Where `infer` and DuckDB are of two minds, DuckDB computes."""
+    known = infer(tree)
+    if known is not None and given is not None and known.sql != given.sql:
+        tree.meta["only_duckdb"] = True
 
 
 def trees_of(change: Change) -> list[exp.Expr]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from forgec_runtime.types import Type
-from sqlglot import exp
-
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.oracle import Rejected
-from forgec.sql.tree import DIALECT, Value
+from forgec.sql.tree import DIALECT, Value, exp
+from forgec_runtime.types import Type
 
 
 def constants(

@@ -11,10 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sqlglot import exp
-
 from forgec.sql.query import cell_of
-from forgec.sql.tree import DIALECT, Apply, Clock, Lookup, Value
+from forgec.sql.tree import DIALECT, Apply, Clock, Lookup, Value, exp
 
 if TYPE_CHECKING:
     from forgec.model.spec import Function, Table
@@ -163,18 +161,18 @@ class Emitter:
             if not isinstance(inner, Value):
                 return inner
             head, _, path = inner.name.partition(".")
-            argument: exp.Expr = exp.cast(exp.paren(arguments[head].copy()), types[head].sql, dialect=DIALECT)
+            argument: exp.Expr = exp.cast(arguments[head].copy(), types[head].sql, dialect=DIALECT)
             for part in path.split(".") if path else ():
                 argument = exp.Dot(this=argument, expression=exp.to_identifier(part))
             return argument
 
-        return exp.paren(function.sql.expression.copy().transform(one, copy=False))
+        return exp.paren(_apart(function.sql.expression, node.name).transform(one, copy=False))
 
     def _subquery(self, node: Lookup) -> exp.Expr:
         table = self.tables[node.name]
-        alias = f"{node.name}_row"
+        alias = f"{node.name}__row"
         conditions = [
-            exp.EQ(this=exp.column(column.name, table=alias), expression=exp.paren(key.copy()))
+            exp.EQ(this=exp.column(column.name, table=alias), expression=_operand(key))
             for column, key in zip(table.key, node.expressions, strict=True)
         ]
         source = exp.Table(this=exp.to_identifier(node.name), alias=exp.TableAlias(this=exp.to_identifier(alias)))
@@ -192,6 +190,23 @@ class Emitter:
         if node.meta.get("cte"):
             return node
         return exp.Table(this=table(node.name), alias=node.args["alias"].copy())
+
+
+def _apart(body: exp.Expr, name: str) -> exp.Expr:
+    """A copy of a function's body whose sources are called as no source around the call can be called."""
+    body = body.copy()
+    for alias in body.find_all(exp.TableAlias):
+        if not isinstance(alias.parent, exp.CTE):
+            alias.set("this", exp.to_identifier(f"{alias.name}__{name}"))
+    for column in body.find_all(exp.Column):
+        if column.table:
+            column.set("table", exp.to_identifier(f"{column.table}__{name}"))
+    return body
+
+
+def _operand(tree: exp.Expr) -> exp.Expr:
+    """A copy that can stand beside an operator."""
+    return tree.copy() if isinstance(tree, Value | exp.Column | exp.Literal) else exp.paren(tree.copy())
 
 
 def typed_null(node: Value) -> exp.Expr:

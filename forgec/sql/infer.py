@@ -6,11 +6,11 @@ query and never a wrong result.
 
 from __future__ import annotations
 
-from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Text, Timestamp, Type
-from sqlglot import exp
-
+from forgec.sql.oracle import parse_type
 from forgec.sql.query import cell_of
 from forgec.sql.resolve import UNKNOWN
+from forgec.sql.tree import DIALECT, exp
+from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Text, Timestamp, Type
 
 _BOOLEAN = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
@@ -38,11 +38,28 @@ def infer(node: exp.Expr) -> Type | None:
         return Text()
     if isinstance(node, exp.Length | exp.Count | exp.CountIf | exp.DateDiff):
         return Integer()
+    if isinstance(node, exp.Cast):
+        return parse_type(node.args["to"].sql(dialect=DIALECT))
+    if isinstance(node, exp.Case):
+        last = node.args.get("default")
+        results = [branch.args["true"] for branch in node.args["ifs"]] + ([last] if last is not None else [])
+        return _common([infer(part) for part in results])
+    if isinstance(node, exp.Subquery):
+        items = node.this.selects if isinstance(node.this, exp.Select) else []
+        return infer(items[0].this) if len(items) == 1 else None
+    if isinstance(node, exp.Greatest | exp.Least | exp.Coalesce):
+        return _common([infer(part) for part in [node.this, *node.expressions]])
     if isinstance(node, exp.Add | exp.Sub):
         return _sum(infer(node.this), infer(node.expression), isinstance(node, exp.Sub))
     if isinstance(node, exp.Mul):
         return _product(infer(node.this), infer(node.expression))
     return None
+
+
+def _common(types: list[Type | None]) -> Type | None:
+    """The type that all parts have; None when they differ."""
+    first = types[0]
+    return first if first is not None and all(t is not None and t.sql == first.sql for t in types) else None
 
 
 def _number(text: str) -> Type | None:
@@ -88,6 +105,8 @@ def assignable(wanted: Type, given: Type | None) -> bool:
     """Whether a value of type `given` may be stored or passed where `wanted` is declared."""
     if given is None:
         return True
+    if isinstance(wanted, Enum) and isinstance(given, Enum) and wanted != given:
+        return False
     pair = (_family(wanted), _family(given))
     return pair[0] == pair[1] and not (isinstance(wanted, Integer) and isinstance(given, Decimal | Double))
 

@@ -1,4 +1,4 @@
-"""DuckDB over the empty schema, as the judge of types: the compiler's only door to DuckDB."""
+"""DuckDB over the empty schema, as the judge of types."""
 
 from __future__ import annotations
 
@@ -6,15 +6,26 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import duckdb
+from forgec_runtime.engine import EngineError, connect, lock
 from forgec_runtime.types import Boolean, Date, Decimal, Double, Field, Integer, List, Record, Text, Timestamp, Type
 
 if TYPE_CHECKING:
     from forgec.model.spec import Table
 
-_INTEGERS = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_INTEGERS = {
+    "TINYINT",
+    "SMALLINT",
+    "INT",
+    "INTEGER",
+    "BIGINT",
+    "HUGEINT",
+    "UTINYINT",
+    "USMALLINT",
+    "UINTEGER",
+    "UBIGINT",
+}
 _SIMPLE: dict[str, Type] = {
-    "VARCHAR": Text(), "DOUBLE": Double(), "FLOAT": Double(), "BOOLEAN": Boolean(), "DATE": Date(),
+    "VARCHAR": Text(), "TEXT": Text(), "DOUBLE": Double(), "FLOAT": Double(), "BOOLEAN": Boolean(), "DATE": Date(),
     "TIMESTAMP": Timestamp(),
 }  # fmt: skip
 
@@ -27,20 +38,11 @@ class Oracle:
     """A hardened in-memory database with the tables of one spec, all empty."""
 
     def __init__(self, tables: Iterable[Table] = ()) -> None:
-        self.connection = duckdb.connect(
-            ":memory:",
-            config={
-                "threads": 1, "memory_limit": "512MB", "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false", "python_enable_replacements": "false",
-                "max_expression_depth": 250, "max_execution_time": "2000", "temp_directory": "",
-            },
-        )  # fmt: skip
-        self.connection.execute("SET TimeZone='UTC'")
+        self.connection = connect(memory="512MB", seconds=2)
         for table in tables:
             columns = ", ".join(f'"{column.name}" {column.type.sql}' for column in table.columns)
             self.connection.execute(f'create table "{table.name}" ({columns})')
-        self.connection.execute("SET enable_external_access=false")
-        self.connection.execute("SET lock_configuration=true")
+        lock(self.connection)
 
     def describe(self, query: str) -> list[tuple[str, Type | None]]:
         """Names and types of a query's columns; the type is None for bare NULL and for types we do not hold.
@@ -56,11 +58,11 @@ class Oracle:
     def _run(self, statement: str) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(statement).fetchmany(100_000)
-        except duckdb.Error as error:
+        except EngineError as error:
             raise Rejected(_reason(error)) from None
 
 
-def _reason(error: duckdb.Error) -> str:
+def _reason(error: EngineError) -> str:
     """The first line of DuckDB's message, without its category."""
     line = str(error).strip().splitlines()[0]
     line = re.sub(r"^[A-Z][A-Za-z ]* Error: ", "", line)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
-from sqlglot import exp
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from forgec.source import Span
-from forgec.sql.scope import Cell, Shape
-from forgec.sql.tree import Value
+from forgec.sql.scope import Cell, Rows, Shape
+from forgec.sql.tree import DIALECT, Value, exp
+from forgec_runtime.types import Type
 
 
 @dataclass(frozen=True)
@@ -67,6 +66,31 @@ class Sql:
         """The tree of an expression or query."""
         assert self.tree is not None
         return self.tree
+
+
+def as_type(sql: Sql, wanted: Type) -> Sql:
+    """`sql`, an expression, cast to the type that is declared for it."""
+    assert isinstance(sql.shape, Cell)
+    if sql.shape.type.sql == wanted.sql:
+        return sql
+    return replace(sql, tree=_cast(sql.expression, wanted), shape=replace(sql.shape, type=wanted))
+
+
+def as_columns(sql: Sql, wanted: Mapping[str, Cell]) -> Sql:
+    """`sql`, a query, with each column cast to the type that is declared for it, in order."""
+    assert isinstance(sql.shape, Rows)
+    types = [(given.type, cell.type) for given, cell in zip(sql.shape.columns.values(), wanted.values(), strict=True)]
+    if not isinstance(sql.tree, exp.Select) or all(given.sql == declared.sql for given, declared in types):
+        return sql
+    tree = sql.tree.copy()
+    for item, (given, declared) in zip(tree.selects, types, strict=True):
+        if given.sql != declared.sql:
+            item.set("this", _cast(item.this.copy(), declared))
+    return replace(sql, tree=tree, shape=Rows(dict(zip(sql.shape.columns, wanted.values(), strict=True))))
+
+
+def _cast(tree: exp.Expr, wanted: Type) -> exp.Expr:
+    return exp.cast(tree, wanted.sql, dialect=DIALECT)
 
 
 def values_in(tree: exp.Expr) -> Iterator[Value]:

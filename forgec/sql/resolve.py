@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from forgec_runtime.types import Date, Record, Text, Timestamp, Type
-from sqlglot import exp
-
 from forgec.diagnostics import Label, Report, did_you_mean
 from forgec.sql.query import Change, Delete, Insert, Update
 from forgec.sql.scope import Cell, Row, Rows, Scope
-from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, is_value, written
+from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, exp, is_value, written
+from forgec_runtime.types import Date, Record, Text, Timestamp, Type
 
 Columns = dict[str, Cell]
 UNKNOWN: Type = Text()
@@ -126,6 +124,7 @@ class Resolver:
         query, found = self._query(body, None)
         if len(found) != len(columns):
             raise self._fail("AFS410", f"{len(columns)} columns but {len(found)} values", tree)
+        assert isinstance(query, exp.Query)
         return Insert(name, columns, (), query, False)
 
     def _check_returning(self, tree: exp.Expr) -> None:
@@ -482,8 +481,8 @@ class Resolver:
                     "AFS203", f"`${name}` is a row, not a value", node, f"take a column, such as `{example}`"
                 )
             if rest[0] not in shape.columns:
-                hint = did_you_mean(rest[0], shape.columns)
-                raise self._fail("AFS202", f"unknown column `{rest[0]}` of `${name}`", node, hint)
+                close = did_you_mean(rest[0], shape.columns)
+                raise self._fail("AFS202", f"unknown column `{rest[0]}` of `${name}`", node, close)
             found = shape.columns[rest[0]]
             cell = Cell(found.type, found.optional or shape.optional, found.references)
             rest = rest[1:]
@@ -567,26 +566,42 @@ class Resolver:
         return clock
 
 
+_NULL_FREE = (
+    exp.Literal, exp.Boolean, exp.Count, exp.CountIf, exp.Exists, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Struct,
+)  # fmt: skip
+_NULL_IF_ANY = (
+    exp.Paren, exp.Not, exp.Neg, exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.Interval, exp.Cast, exp.Abs,
+    exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul, exp.DPipe,
+    exp.Like, exp.ILike, exp.Between, exp.DateDiff, exp.Year, exp.Month, exp.Day, exp.Contains, exp.StartsWith,
+    exp.EndsWith,
+)  # fmt: skip
+
+
 def may_be_null(node: exp.Expr) -> bool:
     """Whether the value of a resolved expression can be NULL; when in doubt, it can."""
     cell = node.meta.get("cell")
     if cell is not None:
         return bool(cell.optional)
-    if isinstance(node, exp.Literal | exp.Boolean | exp.Count | exp.CountIf | exp.Exists | exp.Is):
+    if isinstance(node, _NULL_FREE):
         return False
-    if isinstance(node, exp.NullSafeEQ | exp.NullSafeNEQ | exp.Struct):
-        return False
-    if isinstance(node, exp.Coalesce):
+    if isinstance(node, exp.Coalesce | exp.Greatest | exp.Least):
         return all(may_be_null(part) for part in [node.this, *node.expressions])
-    if isinstance(node, exp.Paren | exp.Not | exp.Neg | exp.Lower | exp.Upper | exp.Length | exp.Interval):
-        return may_be_null(node.this)
-    if isinstance(node, exp.Binary) and not isinstance(node, exp.Div | exp.IntDiv | exp.Mod | exp.Dot):
-        return may_be_null(node.this) or may_be_null(node.expression)
-    if isinstance(node, exp.Between):
-        return any(may_be_null(part) for part in (node.this, node.args["low"], node.args["high"]))
+    if isinstance(node, _NULL_IF_ANY):
+        return any(
+            may_be_null(part) for part in node.iter_expressions() if not isinstance(part, exp.Var | exp.DataType)
+        )
     if isinstance(node, exp.In) and node.args.get("query") is None:
         return any(may_be_null(part) for part in [node.this, *node.expressions])
+    if isinstance(node, exp.Case) and node.args.get("default") is not None:
+        return any(may_be_null(part) for part in [*(b.args["true"] for b in node.args["ifs"]), node.args["default"]])
+    if isinstance(node, exp.Subquery):
+        return not _always_counts(node.this)
     return True
 
 
-__all__ = ["UNKNOWN", "Columns", "Frame", "Resolver", "Unresolved", "may_be_null"]
+def _always_counts(query: exp.Expr) -> bool:
+    """Whether a query is one count over whatever there is: the only scalar subquery that surely has a value."""
+    clauses = ("group", "having", "limit", "distinct")
+    if not isinstance(query, exp.Select) or any(query.args.get(clause) for clause in clauses):
+        return False
+    return len(query.selects) == 1 and isinstance(query.selects[0].this, exp.Count | exp.CountIf)

@@ -1,4 +1,4 @@
-"""SQL text to sqlglot trees whose nodes know their place in the spec.
+"""SQL text to sqlglot trees whose nodes know their place in the spec: the only door to sqlglot.
 
 `$x` is no SQL of its own here: before parsing, each dollar is replaced by a letter that the grammar admits in no name,
 so that `$m.fines` parses as a column of a table and `from $pairs` as a table, both with exact positions.
@@ -62,10 +62,19 @@ class Fragment:
             for found in node.find_all(exp.Identifier)
             if "start" in found.meta
         ]
+        if isinstance(node, exp.Func) and not isinstance(node, exp.Binary | exp.Unary):
+            return self._span_of_call(node) or self.span
         if not places:
             return self.span
         start, end = min(places)[0], max(end for _, end in places)
         return Span(self.span.source, self.span.start + start, self.span.start + end)
+
+    def _span_of_call(self, node: exp.Func) -> Span | None:
+        """The name of the function, found in the text: sqlglot keeps no place for it."""
+        names = [node.name] if isinstance(node, exp.Anonymous) else [node.sql_name(), *node.sql_names()]
+        pattern = "|".join(re.escape(name) for name in names)
+        match = re.search(rf"\b(?:{pattern})\b", self.span.text, re.IGNORECASE)
+        return Span(self.span.source, self.span.start + match.start(), self.span.start + match.end()) if match else None
 
 
 def parse_sql(text: SqlText, report: Report) -> Fragment | None:
@@ -97,8 +106,9 @@ def _report_parse(error: ParseError, text: SqlText, report: Report) -> None:
         end = sum(len(before) + 1 for before in lines[: line - 1]) + column
         start = max(0, min(end, len(span.text)) - max(len(highlight), 1))
         span = Span(span.source, span.start + start, min(span.start + end, span.end))
+    hint = "a documentation string goes before `=` or `:`" if text.span.text.endswith('"') else None
     what = re.sub(r"\s+", " ", str(first.get("description") or "")).rstrip(".")
-    report.error("AFS401", "this SQL cannot be read", span, _words(what))
+    report.error("AFS401", "this SQL cannot be read", span, _words(what), help=hint)
 
 
 def _words(description: str) -> str:
@@ -120,3 +130,18 @@ def is_value(identifier: exp.Expr | None) -> bool:
 def written(name: str) -> str:
     """A name as its author wrote it."""
     return name.replace(MARK, "$")
+
+
+__all__ = [
+    "DIALECT",
+    "MARK",
+    "Apply",
+    "Clock",
+    "Fragment",
+    "Lookup",
+    "Value",
+    "exp",
+    "is_value",
+    "parse_sql",
+    "written",
+]

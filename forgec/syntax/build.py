@@ -16,6 +16,10 @@ from forgec.syntax import nodes, text
 _STATEMENT = re.compile(r"(?:let|require|if|return|reply|fail|insert|update|delete)\b")
 
 
+class Swallowed(Exception):
+    """A statement swallowed the next one; that was reported, and nothing else about this declaration can be."""
+
+
 class Builder:
     """Builds the nodes of one source; trees are those of `grammar/afs.lark`, rule by rule."""
 
@@ -292,7 +296,7 @@ class Builder:
                 place = Span(self.source, end - 1, end)
                 swallowed = Label(self._span(token), "this starts another statement")
                 self.report.error("AFS103", "a `;` is missing", place, "after this", related=[swallowed])
-                return
+                raise Swallowed
 
     def _message(self, tree: Tree[Token]) -> nodes.Message:
         span = self._span(tree)

@@ -7,15 +7,17 @@ errors of all of them and the sound declarations are still checked.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 
-from lark import Lark, TextSlice, Tree
+from lark import Lark, TextSlice, Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 
 from forgec.diagnostics import Report, did_you_mean
 from forgec.resources import resource
 from forgec.source import Source, Span
-from forgec.syntax.build import Builder
+from forgec.syntax.build import Builder, Swallowed
 from forgec.syntax.nodes import File, Item
 
 KEYWORDS = (
@@ -67,9 +69,15 @@ def parse(source: Source, report: Report) -> File:
         except UnexpectedInput as error:
             _report_syntax(error, source, start, end, report)
         else:
-            builder = Builder(source, report)
-            items.extend(builder.item(child) for child in tree.children if isinstance(child, Tree))
+            items.extend(_built(tree, Builder(source, report)))
     return File(Span(source, 0, len(source.text)), tuple(items))
+
+
+def _built(tree: Tree[Token], builder: Builder) -> Iterator[Item]:
+    for child in tree.children:
+        if isinstance(child, Tree):
+            with suppress(Swallowed):
+                yield builder.item(child)
 
 
 def _declarations(source: Source, report: Report) -> list[tuple[int, int]]:
@@ -124,6 +132,13 @@ def _character_help(char: str) -> str | None:
 def _report_token(error: UnexpectedToken, source: Source, start: int, end: int, report: Report) -> None:
     token = error.token
     at_end = token.type == "$END"
+    history = error.token_history or []
+    before = history[-1] if history else None
+    if "SEMICOLON" in (error.accepts or error.expected) and before is not None and before.end_pos is not None:
+        between = source.text[before.end_pos : end if at_end else token.start_pos]
+        if "\n" in between or at_end:
+            report.error("AFS103", "a `;` is missing", Span(source, before.end_pos - 1, before.end_pos), "after this")
+            return
     if at_end:
         last = start + len(source.text[start:end].rstrip()) - 1
         span = Span(source, max(last, start), max(last, start) + 1)
@@ -135,7 +150,7 @@ def _report_token(error: UnexpectedToken, source: Source, start: int, end: int, 
     hint = None
     if not at_end and token.type == "NAME":
         hint = did_you_mean(text, [*KEYWORDS, *_keywords(error)])
-    report.error("AFS101", f"expected {wanted}, found {found}", span, "" if at_end else f"not {wanted}", help=hint)
+    report.error("AFS101", f"expected {wanted}, found {found}", span, help=hint)
 
 
 def _keywords(error: UnexpectedToken) -> list[str]:

@@ -75,17 +75,23 @@ class _Values:
     def __init__(self, env: Environment, world: str) -> None:
         self.env, self.world = env, world
         self.clock = env.clock
-        self._pools: dict[str, list[Any]] = {}
+        self._pools: dict[tuple[str, str], list[Any]] = {}
 
-    def like(self, parameter: str) -> list[Any]:
-        """The values of the columns that are named like a parameter; those of keys alone where a key is among them."""
-        if parameter not in self._pools:
-            keys = [table for table in self.env.tables if tuple(table.key) == (parameter,)]
-            tables = keys or [table for table in self.env.tables if any(c.name == parameter for c in table.columns)]
-            self._pools[parameter] = [value for table in tables for value in self._column(table.name, parameter)]
-        return self._pools[parameter]
+    def fitting(self, parameter: Parameter) -> list[Any]:
+        """The keys that a reference may lead to; else the values of the columns named like the parameter."""
+        if parameter.references:
+            columns = [(table.name, table.key[0]) for table in self.env.tables if table.name == parameter.references]
+        else:
+            all_columns = [(table.name, column.name) for table in self.env.tables for column in table.columns]
+            columns = [(table, column) for table, column in all_columns if column == parameter.name]
+        return [value for table, column in columns for value in self._column(table, column)]
 
     def _column(self, table: str, column: str) -> list[Any]:
+        if (table, column) not in self._pools:
+            self._pools[table, column] = self._query(table, column)
+        return self._pools[table, column]
+
+    def _query(self, table: str, column: str) -> list[Any]:
         sql = f'select distinct t."{column}" as v from {{{table}}} as t where t."{column}" is not null order by v'
         query = Query(f"{sql} limit {MAX_POOL}", tables=(table,), values=(), columns=("v",), order="q.v")
         return [row["v"] for row in self.env.evaluate(self.env.reset(self.world), query, (), "rows")]
@@ -99,10 +105,10 @@ class _Draw:
         self.facts = {fact.name: fact.value for fact in task.facts if fact.value is not None}
 
     def arguments(self, tool: Tool) -> dict[str, Any]:
-        return {p.name: self._argument(p) for p in tool.parameters if not (p.optional and self.chance.random() < 0.5)}
+        return {p.name: self._argument(p) for p in tool.parameters if p.required or self.chance.random() < 0.5}
 
     def _argument(self, parameter: Parameter) -> Any:
-        pools = [self.world.like(parameter.name)]
+        pools = [self.world.fitting(parameter)]
         if parameter.name in self.facts:
             pools.append([self.facts[parameter.name]])
         fitting = [[value for value in map(json_able, pool) if _fits(parameter.type, value)] for pool in pools]

@@ -43,7 +43,7 @@ class Call:
     # -- running -----------------------------------------------------------------------------------------------
 
     def run(self, constraints: Constraints) -> Any:
-        """The tool's value, its writes in the episode. Raises `Suspend`, `Refusal` and `Fault`; then nothing changed."""
+        """The tool's value; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
         self._asked = 0
         self.staged = None
         self.counters = None
@@ -175,4 +175,3 @@ class Call:
     def violation(self, message: str) -> Refusal:
         """A declaration of the schema would be broken."""
         return Refusal(message)
-

@@ -7,11 +7,10 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-import duckdb
-
 from . import query as queries
 from .call import Call
 from .constraints import Constraints, Invariant
+from .engine import EngineError
 from .episode import Episode
 from .errors import FAULT_TEXT, Ask, Fault, Fetch, Refusal
 from .query import Query
@@ -111,9 +110,7 @@ class Environment:
 
     # -- the scheduler -----------------------------------------------------------------------------------------
 
-    def _round(
-        self, ready: list[Call], later: dict[Episode, deque[Call]], results: list[Result | None]
-    ) -> list[Call]:
+    def _round(self, ready: list[Call], later: dict[Episode, deque[Call]], results: list[Result | None]) -> list[Call]:
         """Run each call until it ends or waits, then fetch what is waited for; gives the calls to run again."""
         fetches: dict[tuple[int, str], list[tuple[Call, Fetch]]] = {}
         asks: dict[tuple[int, int], list[tuple[Call, Ask]]] = {}
@@ -155,7 +152,7 @@ class Environment:
         query = waiting[0][1].query
         try:
             answers = self._execute(waiting[0][0].episode.base, query, waiting)
-        except duckdb.Error as error:
+        except EngineError as error:
             if len(waiting) > 1:
                 return [call for one in waiting for call in self._answer([one], later, results)]
             call = waiting[0][0]
@@ -178,7 +175,7 @@ class Environment:
         asks = [(values, episode.overlay or {})]
         try:
             (rows,) = queries.execute(episode.base.connection, query, self._tables, asks)
-        except duckdb.Error as error:
+        except EngineError as error:
             raise Fault(str(error)) from error
         if kind == "rows":
             return rows

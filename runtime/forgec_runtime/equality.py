@@ -6,7 +6,7 @@ compared up to renaming, together with all references to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from typing import Literal as OneOf
@@ -24,7 +24,10 @@ MAX_GREEDY = 100
 
 @dataclass(frozen=True)
 class Difference:
-    """One row that is not as it should be. `columns`: each unequal column, the value it has and the value wanted."""
+    """One row that is not as it should be. `columns`: each unequal column, the value it has and the value wanted.
+
+    `key` and `row` are those of the state under judgement; of a missing row they are the wanted ones.
+    """
 
     kind: OneOf["changed", "extra", "missing"]
     table: str
@@ -42,7 +45,7 @@ class Difference:
         return f"{self.table} {_key_text(self.key)}: {columns}"
 
 
-def differences(tables: Iterable[Table[Any]], base: BaseRows, actual: Changes, wanted: Changes) -> list[Difference]:
+def differences(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wanted: Changes) -> list[Difference]:
     """What `actual` has otherwise than `wanted`, both changes of the same world; empty when the states are equal."""
     layouts = layouts_of(tables)
     known = {one.name: _known(one, base, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts}
@@ -89,8 +92,8 @@ def _best_pairs(left: State, right: State, ours: Nodes, theirs: Nodes) -> Renami
 
 
 def _made(layout: Layout, side: State) -> list[tuple[New, list[Any]]]:
-    names = ((New(layout.name, row[layout.made]), key) for key, row in side.rows[layout.name].items())
-    return [(name, side.cells[layout.name][key]) for name, key in names if name in side.new]
+    names = ((side.name_of(layout, row), key) for key, row in side.rows[layout.name].items())
+    return [(name, side.cells[layout.name][key]) for name, key in names if name is not None]
 
 
 def _pair_greedily(layout: Layout, mine: dict[New, Any], others: dict[New, Any], pairs: Renaming) -> None:
@@ -139,7 +142,7 @@ def _compare(layout: Layout, left: State, right: State, pairs: Renaming) -> list
             found.append(Difference("changed", layout.name, key, row, columns))
     for key in waiting.values():
         told = _told(layout, right, key, back)
-        if layout.made and New(layout.name, right.rows[layout.name][key][layout.made]) in right.new:
+        if layout.made and right.name_of(layout, right.rows[layout.name][key]):
             del told[layout.made]  # gold's own name for it means nothing to the reader
         found.append(Difference("missing", layout.name, key, told))
     return found

@@ -46,11 +46,13 @@ def renaming(left: Nodes, right: Nodes) -> Renaming | None:
 def likeness(left: Nodes, right: Nodes) -> Renaming:
     """Pairs of names that resemble each other, those with the widest equal surroundings first; not all are paired."""
     pairs: Renaming = {}
+    taken: set[New] = set()
     for colours in reversed(list(_rounds(left, right, _plain(left, right)))[1:]):
         for ours, theirs in _classes(colours):
             free = [name for name in ours if name not in pairs]
-            taken = set(pairs.values())
-            pairs.update(zip(free, (name for name in theirs if name not in taken), strict=False))
+            wanted = [name for name in theirs if name not in taken]
+            pairs.update(zip(free, wanted, strict=False))
+            taken.update(wanted[: len(free)])
     return pairs
 
 
@@ -105,11 +107,11 @@ class _Search:
         self.trials = MAX_TRIALS
 
     def run(self, colours: _Pair) -> Renaming | None:
-        for finest in _rounds(self.left, self.right, colours):
-            colours = finest
+        for finer in _rounds(self.left, self.right, colours):
+            if Counter(finer[0].values()) != Counter(finer[1].values()):
+                return None
+            colours = finer
         classes = _classes(colours)
-        if any(len(ours) != len(theirs) for ours, theirs in classes):
-            return None
         # alike names are mostly interchangeable: any pairing will do, and the one in order is the likeliest
         guess = {one: other for ours, theirs in classes for one, other in zip(ours, theirs, strict=True)}
         if Counter(Node(n.shape, tuple(guess[name] for name in n.names)) for n in self.left) == self.wanted:

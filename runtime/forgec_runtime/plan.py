@@ -92,7 +92,8 @@ def _call(env: Environment, episode: Episode, task: Task, step: Step, values: Ma
     (result,) = env.step([(episode, step.tool, arguments)])
     if not result.ok:
         written = json.dumps(arguments, ensure_ascii=False)
-        raise GoldError(f"{task.name}: {step.name} = {step.tool}({written}) failed: {result.text}")
+        detail = f" ({result.detail})" if result.detail else ""
+        raise GoldError(f"{task.name}: {step.name} = {step.tool}({written}) failed: {result.text}{detail}")
     return GoldCall(step.name, step.tool, arguments, result)
 
 

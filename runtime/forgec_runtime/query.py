@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .schema import Key, Table
 
 if TYPE_CHECKING:
-    import duckdb
+    from .engine import Connection
 
 Changes = Mapping[Key, Mapping[str, Any] | None]
 """Changed rows of one table as one call sees them; None for a deleted one."""
@@ -63,7 +63,8 @@ class Query:
             slots[name] = _visible(table)
         order = f", {self.order}" if self.order else ""
         body = self.text.format(**slots)
-        return f"with {', '.join(relations)} select call.cid, q.* from call, lateral ({body}) as q order by call.cid{order}"
+        select = f"select call.cid, q.* from call, lateral ({body}) as q order by call.cid{order}"
+        return f"with {', '.join(relations)} {select}"
 
 
 def _visible(table: Table[Any]) -> str:
@@ -78,12 +79,15 @@ def _visible(table: Table[Any]) -> str:
 
 
 def execute(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     query: Query,
     tables: Mapping[str, Table[Any]],
     asks: Sequence[tuple[Sequence[Any], Mapping[str, Changes]]],
 ) -> list[list[dict[str, Any]]]:
-    """The answer to each ask, which is its values and the changed rows it sees. One execution. Raises `duckdb.Error`."""
+    """The answer to each ask, in one execution. An ask is the values of a call and the changed rows that it sees.
+
+    Raises `EngineError`.
+    """
     parameters: dict[str, Any] = {"cid": list(range(len(asks)))}
     for i in range(len(query.values)):
         parameters[f"v{i}"] = [values[i] for values, _ in asks]

@@ -51,7 +51,7 @@ def reward(env: Environment, episode: Episode, task: Task) -> Reward:
         raise ValueError(f"{task.name} plays in {task.world}, the episode in {episode.world}")
     gold = gold_run(env, task)
     reasons = (
-        *_state(env, episode, gold),
+        *_state(episode, gold),
         *_expectations(env, episode, gold),
         *_sayings(episode, gold),
         *_rules(episode),
@@ -59,19 +59,23 @@ def reward(env: Environment, episode: Episode, task: Task) -> Reward:
     return Reward(0.0 if reasons else 1.0, reasons)
 
 
-def _state(env: Environment, episode: Episode, gold: GoldRun) -> list[Shortfall]:
-    found = state_differences(env, episode, gold.episode)
+def _state(episode: Episode, gold: GoldRun) -> list[Shortfall]:
+    found = state_differences(episode, gold.episode)
     reasons = [Shortfall("state", one.text, one) for one in found[:MAX_REASONS]]
     if len(found) > MAX_REASONS:
         reasons.append(Shortfall("state", f"and {len(found) - MAX_REASONS} more differences of the state"))
     return reasons
 
 
-def state_differences(env: Environment, actual: Episode, wanted: Episode) -> list[Difference]:
-    """What the state of `actual` has otherwise than that of `wanted`, two episodes of one world."""
+def state_differences(actual: Episode, wanted: Episode) -> list[Difference]:
+    """What the state of `actual` has otherwise than that of `wanted`, two episodes of one environment and world."""
     base = actual.base
-    changes = actual.changes(), wanted.changes()
-    return differences(env.tables, lambda table, keys: base.rows(base.tables[table], keys), *changes)
+    if base is not wanted.base:
+        raise ValueError("only episodes of one environment and world can be compared")
+    tables = tuple(base.tables.values())
+    return differences(
+        tables, lambda name, keys: base.rows(base.tables[name], keys), actual.changes(), wanted.changes()
+    )
 
 
 def _expectations(env: Environment, episode: Episode, gold: GoldRun) -> list[Shortfall]:

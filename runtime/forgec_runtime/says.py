@@ -11,7 +11,20 @@ from functools import lru_cache
 from math import isclose, isfinite
 from typing import Any
 
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 # typographic quotes, two kinds of hyphen and the minus sign
 _LOOKALIKES = str.maketrans("\u2018\u2019\u201c\u201d\u2010\u2011\u2212", "''\"\"---")
 

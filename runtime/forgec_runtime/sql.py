@@ -1,16 +1,20 @@
 """Twins: Python functions that compute what DuckDB computes.
 
 Generated tools use Python's own operators where no operand can be NULL, and these functions elsewhere. NULL is None;
-each function says nothing more than the SQL operator it is named after. What has no exact twin is a query.
+each function says nothing more than the SQL operator it is named after. What has no exact twin is a query. Whether a
+result can be None depends on the operands, which the caller knows: hence `Any`.
 """
 
 from __future__ import annotations
 
 import datetime
 import decimal
+import math
 from collections.abc import Mapping
-from typing import Any
+from functools import cache
+from typing import Any, cast
 
+from forgec_runtime.engine import connect, lock
 from forgec_runtime.errors import Fault, Refusal
 from forgec_runtime.types import MAX_INTEGER, MAX_TEXT
 
@@ -83,26 +87,26 @@ def sub(a: Any, b: Any) -> Any:
 
 
 def mul(a: Any, b: Any) -> Any:
-    return None if a is None or b is None else a * b
+    return None if a is None or b is None else +(a * b)  # the plus takes the sign of a decimal zero away
 
 
 def neg(a: Any) -> Any:
     return None if a is None else -a
 
 
-def bigint(a: int | None) -> int | None:
+def bigint(a: int | None) -> Any:
     """An integer that must fit 64 bits. Raises `Fault`."""
     if a is not None and not -(2**63) <= a < 2**63:
         raise Fault("integer overflow")
     return a
 
 
-def days_between(a: datetime.date | None, b: datetime.date | None) -> int | None:
+def days_between(a: datetime.date | None, b: datetime.date | None) -> Any:
     """`a - b` for dates."""
     return None if a is None or b is None else (a - b).days
 
 
-def add_days(a: datetime.date | None, days: int | None) -> datetime.date | None:
+def add_days(a: datetime.date | None, days: int | None) -> Any:
     """`a + days` for a date. Raises `Fault` beyond the years 1 to 9999."""
     if a is None or days is None:
         return None
@@ -112,35 +116,44 @@ def add_days(a: datetime.date | None, days: int | None) -> datetime.date | None:
         raise Fault("date out of range") from None
 
 
-def lower(a: str | None) -> str | None:
-    if a is None:
-        return None
-    return a.lower() if a.isascii() else "".join(map(_lower_char, a))
+def lower(a: str | None) -> Any:
+    if a is None or a.isascii():
+        return a and a.lower()
+    return a.translate(_letters("lower"))
 
 
-def upper(a: str | None) -> str | None:
-    if a is None:
-        return None
-    return a.upper() if a.isascii() else "".join(map(_upper_char, a))
+def upper(a: str | None) -> Any:
+    if a is None or a.isascii():
+        return a and a.upper()
+    return a.translate(_letters("upper"))
 
 
-def _lower_char(char: str) -> str:
-    """DuckDB maps letter by letter: no mapping that makes two of one, and no rule for a final sigma."""
-    mapped = char.lower()
-    return mapped if len(mapped) == 1 else char
+@cache
+def _letters(function: str) -> dict[int, str]:
+    """How DuckDB maps letter by letter, whatever version of Unicode this Python knows."""
+    others = f"select ascii(c), {function}(c) from (select chr(n::integer) as c from {{}}) where {function}(c) <> c"
+    ranges = f"(from range(1, {0xD800}) as r(n) union all from range({0xE000}, {0x110000}) as r(n))"
+    connection = connect()
+    lock(connection)
+    return dict(connection.execute(others.format(ranges)).fetchall())
 
 
-def _upper_char(char: str) -> str:
-    mapped = char.upper()
-    return mapped if len(mapped) == 1 else char
-
-
-def length(a: str | None) -> int | None:
+def length(a: str | None) -> Any:
     return None if a is None else len(a)
 
 
 def coalesce(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
+
+
+def greatest(*values: Any) -> Any:
+    """The greatest value that is not NULL."""
+    return max((value for value in values if value is not None), default=None)
+
+
+def least(*values: Any) -> Any:
+    """The least value that is not NULL."""
+    return min((value for value in values if value is not None), default=None)
 
 
 def field(row: Mapping[str, Any] | None, name: str) -> Any:
@@ -151,31 +164,36 @@ def field(row: Mapping[str, Any] | None, name: str) -> Any:
 # -- what a column holds ----------------------------------------------------------------------------------------------
 
 
-def decimal_(a: Any, precision: int, scale: int, column: str) -> decimal.Decimal | None:
-    """A number as `column` holds it: rounded half away from zero. Raises `Fault` when it has too many digits."""
+def decimal_(a: Any, precision: int, scale: int) -> Any:
+    """A number as a decimal(precision, scale), rounded half away from zero. Raises `Fault` for too many digits."""
     if a is None:
         return None
-    rounded = decimal.Decimal(a).quantize(decimal.Decimal(1).scaleb(-scale), decimal.ROUND_HALF_UP, _EXACT)
+    rounded = _rounded(decimal.Decimal(a), scale)
     if abs(rounded) >= decimal.Decimal(10) ** (precision - scale):
-        raise Fault(f"{column} is out of range")
+        raise Fault(f"decimal({precision}, {scale}) is out of range")
     return rounded
 
 
-def integer(a: int | None, column: str) -> int | None:
+def _rounded(a: decimal.Decimal, places: int) -> decimal.Decimal:
+    """Half away from zero; zero has no sign."""
+    return _EXACT.plus(a.quantize(decimal.Decimal(1).scaleb(-places), decimal.ROUND_HALF_UP, _EXACT))
+
+
+def integer(a: int | None, column: str) -> Any:
     """An integer as `column` holds it. Raises `Refusal`."""
     if a is not None and abs(a) > MAX_INTEGER:
         raise Refusal(f"{column} is out of range")
     return a
 
 
-def short(a: str | None, column: str) -> str | None:
+def short(a: str | None, column: str) -> Any:
     """A text as `column` holds it. Raises `Refusal`."""
     if a is not None and len(a) > MAX_TEXT:
         raise Refusal(f"{column} is too long")
     return a
 
 
-def one_of(a: str | None, values: tuple[str, ...], column: str) -> str | None:
+def one_of(a: str | None, values: tuple[str, ...], column: str) -> Any:
     """A value of an enum. Raises `Refusal`."""
     if a is not None and a not in values:
         raise Refusal(f"{column} must be one of {', '.join(values)}")
@@ -189,11 +207,11 @@ def required(a: Any, column: str) -> Any:
     return a
 
 
-def date_(a: datetime.datetime | None) -> datetime.date | None:
+def date_(a: datetime.datetime | None) -> Any:
     return None if a is None else a.date()
 
 
-def timestamp(a: datetime.date | None) -> datetime.datetime | None:
+def timestamp(a: datetime.date | None) -> Any:
     return None if a is None else datetime.datetime(a.year, a.month, a.day)
 
 
@@ -214,6 +232,8 @@ def text(value: object) -> str:
         return value.isoformat()
     if isinstance(value, tuple):
         return ", ".join(map(text, value))
+    if value != value:
+        return "-nan" if math.copysign(1, cast("float", value)) < 0 else "nan"
     return str(value)
 
 
@@ -223,5 +243,5 @@ def formatted(value: Any, form: str) -> str:
         return "NULL"
     if isinstance(value, decimal.Decimal) and form.endswith("f"):
         places = int(form.partition(".")[2][:-1] or 6) if "." in form else 6
-        value = value.quantize(decimal.Decimal(1).scaleb(-places), decimal.ROUND_HALF_UP, _EXACT)
+        value = _rounded(value, places)
     return format(value, form)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -53,9 +54,11 @@ class Layout:
         ]
 
 
-def layouts_of(tables: Iterable[Table[Any]]) -> list[Layout]:
+@lru_cache(maxsize=64)
+def layouts_of(tables: tuple[Table[Any], ...]) -> tuple[Layout, ...]:
+    """The layouts of an environment's tables."""
     by_name = {table.name: table for table in tables}
-    return [Layout(table, by_name) for table in by_name.values()]
+    return tuple(Layout(table, by_name) for table in tables)
 
 
 def _maker(table: Table[Any], column: str, tables: Mapping[str, Table[Any]]) -> str | None:
@@ -68,13 +71,7 @@ def _maker(table: Table[Any], column: str, tables: Mapping[str, Table[Any]]) -> 
         target = next((c.references for c in table.columns if c.name == column), None)
         if not target:
             return None
-        if target in tables:
-            table, column = tables[target], tables[target].key[-1]
-        else:
-            owner, _, column = target.rpartition(".")
-            if owner not in tables:
-                return None
-            table = tables[owner]
+        table, column = tables[target], tables[target].key[-1]
     return None
 
 
@@ -88,7 +85,9 @@ def _named(value: Any, maker: str, new: set[New]) -> Any:
 class State:
     """The rows of one state that either side changed."""
 
-    def __init__(self, layouts: list[Layout], known: Mapping[str, Mapping[Key, Row]], own: Changes, other: Changes):
+    def __init__(
+        self, layouts: tuple[Layout, ...], known: Mapping[str, Mapping[Key, Row]], own: Changes, other: Changes
+    ):
         self.layouts = layouts
         self.rows: dict[str, dict[Key, Row]] = {}
         self.new: set[New] = set()
@@ -105,6 +104,11 @@ class State:
             layout.name: {key: layout.cells(row, self.new) for key, row in self.rows[layout.name].items()}
             for layout in layouts
         }
+
+    def name_of(self, layout: Layout, row: Row) -> New | None:
+        """The name of a row whose key the engine made in the episode."""
+        name = New(layout.name, row[layout.made]) if layout.made else None
+        return name if name in self.new else None
 
     def nodes(self, shapes: dict[object, int]) -> Nodes:
         """All rows; `shapes` numbers what they are apart from names, alike for both sides."""

@@ -8,8 +8,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-import orjson
-
+from .results import from_json
 from .types import Mismatch, Type, nullable
 
 REQUIRED: Any = object()
@@ -74,8 +73,8 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
     """The values of all parameters in order; a text that an agent can act on when `given` does not fit."""
     if isinstance(given, str | bytes):
         try:
-            given = orjson.loads(given)
-        except orjson.JSONDecodeError as error:
+            given = from_json(given)
+        except ValueError as error:
             return f"The arguments are not valid JSON: {error}"
     if not isinstance(given, Mapping):
         return "The arguments must be a JSON object"

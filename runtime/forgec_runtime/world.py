@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
+from .engine import connect, lock
 from .errors import LoadError
 from .schema import Key, Table
 from .types import Mismatch
@@ -18,20 +17,6 @@ WHOLE_TABLE = 10_000
 """Tables of at most so many rows are decoded when a world is opened; rows of larger ones when they are first needed."""
 MAX_CACHED = 100_000
 """Decoded rows kept of a larger table."""
-
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "threads": 1,
-    "memory_limit": "2GB",
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-    "allow_community_extensions": "false",
-    "python_enable_replacements": "false",
-    "max_expression_depth": 250,
-    "max_execution_time": "60000",
-    "temp_directory": "",
-    # beyond this many keys a join with a large table reads all of it; the default is 50
-    "dynamic_or_filter_threshold": 2000,
-}
 
 
 @dataclass(frozen=True)
@@ -65,14 +50,13 @@ class Base:
 
     def __init__(self, tables: Mapping[str, Table[Any]], rows: Mapping[str, list[dict[str, Any]]]) -> None:
         self.tables = tables
-        self.connection = _connect()
+        self.connection = connect()
         self.cache: dict[str, dict[Key, Any]] = {}
         self.whole: dict[str, bool] = {}
         self.serials: dict[str, int] = {}
         for name, table in tables.items():
             self._load(table, rows.get(name, []))
-        for statement in ("set enable_external_access = false", "set lock_configuration = true"):
-            self.connection.execute(statement)
+        lock(self.connection)
 
     def _load(self, table: Table[Any], rows: list[dict[str, Any]]) -> None:
         columns = ", ".join(f'"{column.name}" {column.type.sql}' for column in table.columns)
@@ -119,9 +103,3 @@ class Base:
         if missing and not self.whole[table.name]:
             self.fetch(table, missing)
         return {key: row for key in wanted if (row := cache.get(key)) is not None}
-
-
-def _connect() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(":memory:", config=_CONFIG)
-    connection.execute("set TimeZone = 'UTC'")
-    return connection

@@ -152,19 +152,21 @@ def note(call: Call, loan_id: str, at: datetime) -> None:
     call.update(LOANS, loan, {"noted_at": at})
 
 
-def _tool(function: Callable[..., Any], **parameters: t.Type) -> Tool:
-    declared = tuple(Parameter(name, type_, doc=name) for name, type_ in parameters.items())
-    return Tool(function.__name__, doc="", parameters=declared, function=function, returns=None)
+def _tool(function: Callable[..., Any], *parameters: Parameter) -> Tool:
+    return Tool(function.__name__, function, doc="", parameters=parameters)
 
 
+MEMBER = Parameter("member_id", TEXT, references="members")
+ISBN = Parameter("isbn", TEXT, references="books")
+LOAN = Parameter("loan_id", TEXT, references="loans")
 TOOLS = (
-    _tool(find_member, email=TEXT),
-    _tool(member_account, member_id=TEXT),
-    _tool(pay_fines, member_id=TEXT, amount=MONEY),
+    _tool(find_member, Parameter("email", TEXT)),
+    _tool(member_account, MEMBER),
+    _tool(pay_fines, MEMBER, Parameter("amount", MONEY)),
     _tool(list_books),
-    _tool(lend_book, member_id=TEXT, isbn=TEXT),
-    _tool(return_book, loan_id=TEXT),
-    _tool(note, loan_id=TEXT, at=t.Timestamp()),
+    _tool(lend_book, MEMBER, ISBN),
+    _tool(return_book, LOAN),
+    _tool(note, LOAN, Parameter("at", t.Timestamp())),
 )
 
 SETTLE = Task(
@@ -207,6 +209,6 @@ def make_desk(folder: Path) -> Environment:
         tables=(MEMBERS, BOOKS, LOANS),
         tools=TOOLS,
         invariants=(),
-        worlds={"front_desk": World("front_desk", path)},
+        worlds=(World("front_desk", path),),
         tasks=(SETTLE, RETURN),
     )

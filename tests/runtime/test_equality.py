@@ -328,10 +328,13 @@ def _namings(one: State, other: State) -> list[dict[str, str]]:
 def under(state: State, names: dict[str, str]) -> tuple[Any, Any]:
     rows = [r for r in state["parents"].values() if r]
     kids = [r for r in state["children"].values() if r]
-    name = {None: "", "P001": "P001", **names}
+
+    def name(key: str | None) -> str:
+        return names.get(key, key) if key else ""
+
     return (
-        sorted((name[r["id"]], r["colour"], name[r["next"]]) for r in rows),
-        sorted((name[r["parent"]], r["size"]) for r in kids),
+        sorted((name(r["id"]), r["colour"], name(r["next"])) for r in rows),
+        sorted((name(r["parent"]), r["size"]) for r in kids),
     )
 
 

@@ -64,7 +64,7 @@ def test_gold_is_played_once(env: Environment) -> None:
 
 def test_another_legal_order_leads_to_the_same_state(env: Environment) -> None:
     run = play_gold(env, SETTLE, order=("shelf", "who", "pick", "acct", "left", "loan"))
-    assert state_differences(env, run.episode, gold_run(env, SETTLE).episode) == []
+    assert state_differences(run.episode, gold_run(env, SETTLE).episode) == []
     with pytest.raises(TaskError, match="'loan' cannot come at this place"):
         play_gold(env, SETTLE, order=("shelf", "who", "pick", "loan", "acct", "left"))
 

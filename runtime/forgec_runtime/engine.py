@@ -1,0 +1,38 @@
+"""DuckDB, opened so that SQL can reach nothing but its own tables: the only door to it."""
+
+from __future__ import annotations
+
+import duckdb
+from duckdb import DuckDBPyConnection as Connection
+from duckdb import Error as EngineError
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "threads": 1,  # more than one makes the order of rows, and so results, vary
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "python_enable_replacements": "false",
+    "ieee_floating_point_ops": "false",  # a division by zero is an error and not infinite
+    "max_expression_depth": 250,
+    "temp_directory": "",
+    # beyond this many keys a join with a large table reads all of it; the default is 50
+    "dynamic_or_filter_threshold": 2000,
+}
+
+
+def connect(*, memory: str = "2GB", seconds: int = 60) -> Connection:
+    """A private in-memory database whose statements may take so much memory and time. Call `lock` before use."""
+    limits = {"memory_limit": memory, "max_execution_time": str(seconds * 1000)}
+    connection = duckdb.connect(":memory:", config={**_CONFIG, **limits})
+    connection.execute("set TimeZone = 'UTC'")
+    return connection
+
+
+def lock(connection: Connection) -> None:
+    """Close files, network and settings for good; tables can still be written."""
+    connection.execute("set disabled_filesystems = 'LocalFileSystem'")
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+
+
+__all__ = ["Connection", "EngineError", "connect", "lock"]

@@ -1,0 +1,145 @@
+"""Arguments as agents send them: decoded, or refused with a text that helps."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from forgec_runtime import Call, Parameter, Tool
+from forgec_runtime import types as t
+from forgec_runtime.tool import decode_arguments, unknown_tool
+
+
+def _echo(call: Call, *values: Any) -> Any:
+    return values
+
+
+ADDRESS = t.Record("Address", (t.Field("city", t.Text()), t.Field("zip", t.Text(), optional=True)))
+TOOL = Tool(
+    "echo",
+    function=_echo,
+    doc="Says it again.",
+    parameters=(
+        Parameter("amount", t.Decimal(8, 2), doc="How much"),
+        Parameter("on", t.Date(), optional=True),
+        Parameter("count", t.Integer(), default=1),
+        Parameter("size", t.Enum("Size", ("small", "large")), default="small", optional=True),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ({"amount": 4.5}, [Decimal("4.50"), None, 1, "small"]),
+        ({"amount": "4.5", "count": 2, "on": "2025-03-01"}, [Decimal("4.50"), date(2025, 3, 1), 2, "small"]),
+        ({"amount": 4, "size": None, "on": None}, [Decimal("4.00"), None, 1, None]),
+        ('{"amount": 0.10, "count": 3.0}', [Decimal("0.10"), None, 3, "small"]),
+        (b'{"amount": -1}', [Decimal("-1.00"), None, 1, "small"]),
+    ],
+)
+def test_values_in_the_order_of_the_parameters(given: Any, values: list[Any]) -> None:
+    assert decode_arguments(TOOL, given) == values
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({}, "amount is missing"),
+        ({"amount": None}, "amount must not be null"),
+        ({"amount": 4.555}, "amount must be a number with at most 2 decimals"),
+        ({"amount": "much"}, "amount must be a number with at most 2 decimals"),
+        ({"amount": True}, "amount must be a number with at most 2 decimals"),
+        ({"amount": 1, "count": None}, "count must not be null"),
+        ({"amount": 1, "count": 1.5}, "count must be an integer"),
+        ({"amount": 1, "count": "1"}, "count must be an integer"),
+        ({"amount": 1, "on": "1 March"}, "on must be a date such as 2025-03-01"),
+        ({"amount": 1, "size": "huge"}, "size must be one of small, large"),
+        ({"amount": 1, "cuont": 2}, "there is no argument 'cuont' (did you mean count?)"),
+        ({"amount": 1, "zzz": 2}, "there is no argument 'zzz'"),
+        (
+            {"count": [], "on": 3, "x": 1},
+            "amount is missing; on must be a date such as 2025-03-01; count must be an integer; there is no argument 'x'",
+        ),
+        ([], "The arguments must be a JSON object"),
+        (None, "The arguments must be a JSON object"),
+        ("[1]", "The arguments must be a JSON object"),
+        ("null", "The arguments must be a JSON object"),
+    ],
+)
+def test_what_does_not_fit_is_told(given: Any, text: str) -> None:
+    assert decode_arguments(TOOL, given) == text
+
+
+@pytest.mark.parametrize("given", ["{", "", '{"amount": NaN}', '{"amount": 1e999}', b"\xff", "[" * 5000, '{"a": 1} x'])
+def test_text_that_is_no_json_is_told(given: Any) -> None:
+    told = decode_arguments(TOOL, given)
+    assert isinstance(told, str)
+    assert told.startswith("The arguments are not valid JSON: ")
+
+
+@pytest.mark.parametrize(
+    ("type_", "given", "value"),
+    [
+        (t.Timestamp(), "2025-03-01T09:00", datetime(2025, 3, 1, 9)),
+        (t.Double(), 3, 3.0),
+        (t.Boolean(), False, False),
+        (t.List(t.Text()), ["a", "b"], ["a", "b"]),
+        (ADDRESS, {"city": "X"}, {"city": "X", "zip": None}),
+        (t.List(ADDRESS), [], []),
+    ],
+)
+def test_values_of_every_type(type_: t.Type, given: Any, value: Any) -> None:
+    tool = Tool("one", function=_echo, parameters=(Parameter("x", type_),))
+    assert decode_arguments(tool, {"x": given}) == [value]
+
+
+@pytest.mark.parametrize("given", [float("nan"), float("inf"), object(), {1: 2}, "\ud800", 10**400, [[]], b"x"])
+@pytest.mark.parametrize(
+    "type_",
+    [
+        t.Text(),
+        t.Integer(),
+        t.Decimal(8, 2),
+        t.Double(),
+        t.Boolean(),
+        t.Date(),
+        t.Timestamp(),
+        t.Enum("E", ("a",)),
+        t.List(t.Text()),
+        ADDRESS,
+    ],
+)
+def test_nothing_that_is_sent_raises(type_: t.Type, given: Any) -> None:
+    tool = Tool("one", function=_echo, parameters=(Parameter("x", type_),))
+    told = decode_arguments(tool, {"x": given})
+    assert isinstance(told, str)
+    assert told.startswith("x must be ")
+
+
+def test_an_unknown_tool_is_told_with_those_that_there_are() -> None:
+    assert unknown_tool("ehco", {"echo": TOOL, "other": TOOL}) == (
+        "There is no tool 'ehco'. Did you mean echo? Tools: echo, other"
+    )
+    assert unknown_tool(None, {"echo": TOOL}) == "There is no tool 'None'. Tools: echo"
+
+
+def test_a_tool_as_an_openai_function() -> None:
+    assert TOOL.schema == {
+        "type": "function",
+        "function": {
+            "name": "echo",
+            "description": "Says it again.",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "amount": {"type": "number", "description": "How much"},
+                    "on": {"type": ["string", "null"], "format": "date"},
+                    "count": {"type": "integer"},
+                    "size": {"type": ["string", "null"], "enum": ["small", "large", None]},
+                },
+                "required": ["amount"],
+                "additionalProperties": False,
+            },
+        },
+    }
