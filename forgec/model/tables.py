@@ -32,6 +32,9 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
                 report.error("AFS214", f"the table `{item.name}` has no key", item.name.span, help=hint)
             if not columns:
                 continue
+        serial = next((column for column in columns if column.serial), None)
+        if serial is not None and sum(column.key for column in columns) > 1:
+            report.error("AFS307", f"`{serial.name}` is made by the engine and must be the whole key", serial.span)
         doc = item.doc.value if item.doc else ""
         tables[item.name.text] = Table(name=item.name.text, doc=doc, span=item.name.span, columns=columns)
     declared = {item.name.text: tables[item.name.text] for item in sound if item.name.text in tables}

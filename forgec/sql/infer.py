@@ -50,9 +50,9 @@ def infer(node: exp.Expr) -> Type | None:
     if isinstance(node, exp.Greatest | exp.Least | exp.Coalesce):
         return _common([infer(part) for part in [node.this, *node.expressions]])
     if isinstance(node, exp.Add | exp.Sub):
-        return _sum(infer(node.this), infer(node.expression), isinstance(node, exp.Sub))
+        return _sum(node, isinstance(node, exp.Sub))
     if isinstance(node, exp.Mul):
-        return _product(infer(node.this), infer(node.expression))
+        return _product(node)
     return None
 
 
@@ -68,30 +68,43 @@ def _number(text: str) -> Type | None:
     whole, point, part = text.partition(".")
     if not point or "e" in text.lower():
         return None
-    digits = len(whole.lstrip("0")) + len(part)
-    return Decimal(max(digits, len(part), 1), len(part)) if digits <= 18 else None
+    digits = len(whole) + len(part)  # leading zeros count
+    return Decimal(digits, len(part)) if digits <= 18 else None
 
 
-def _sum(left: Type | None, right: Type | None, minus: bool) -> Type | None:
+def _sum(node: exp.Expr, minus: bool) -> Type | None:
+    left, right = infer(node.this), infer(node.expression)
     if isinstance(left, Integer) and isinstance(right, Integer):
         return Integer()
-    if isinstance(left, Date) and isinstance(right, Date):
-        return Integer() if minus else None
-    if isinstance(left, Date) and isinstance(right, Integer):
-        return Date()
-    if isinstance(left, Decimal) and isinstance(right, Decimal):
-        scale = max(left.scale, right.scale)
-        digits = max(left.precision - left.scale, right.precision - right.scale)
-        return Decimal(digits + scale + 1, scale) if digits + scale + 1 <= 18 else None
-    return None
+    if isinstance(left, Date):
+        return Date() if isinstance(right, Integer) else Integer() if minus and isinstance(right, Date) else None
+    a, b = _as_decimal(node.this, left), _as_decimal(node.expression, right)
+    if a is None or b is None:
+        return None
+    scale = max(a.scale, b.scale)
+    return _exact(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale, a, b)
 
 
-def _product(left: Type | None, right: Type | None) -> Type | None:
+def _product(node: exp.Expr) -> Type | None:
+    left, right = infer(node.this), infer(node.expression)
     if isinstance(left, Integer) and isinstance(right, Integer):
         return Integer()
-    if isinstance(left, Decimal) and isinstance(right, Decimal) and left.precision + right.precision <= 18:
-        return Decimal(left.precision + right.precision, left.scale + right.scale)
-    return None
+    a, b = _as_decimal(node.this, left), _as_decimal(node.expression, right)
+    return None if a is None or b is None else _exact(a.precision + b.precision, a.scale + b.scale, a, b)
+
+
+def _as_decimal(node: exp.Expr, type_: Type | None) -> Decimal | None:
+    """The decimal that an operand becomes beside another decimal."""
+    if isinstance(type_, Integer):
+        small = isinstance(node, exp.Literal) and int(node.name) < 2**31
+        return Decimal(10 if small else 19, 0)
+    return type_ if isinstance(type_, Decimal) else None
+
+
+def _exact(precision: int, scale: int, left: Decimal, right: Decimal) -> Decimal | None:
+    """A result that neither DuckDB nor Python's decimals can overflow; two short operands stay short in DuckDB."""
+    short = left.precision <= 18 and right.precision <= 18
+    return Decimal(precision, scale) if precision <= (18 if short else MAX_DECIMAL) else None
 
 
 def comparable(left: Type | None, right: Type | None) -> bool:

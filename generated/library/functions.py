@@ -41,37 +41,20 @@ def late_fee(call: Call, due: date) -> Decimal:
     return result
 
 
-LOSS_CHARGE = Query(
-    """
-    SELECT
-      (
-        SELECT
-          books__row.price AS price
-        FROM {books} AS books__row
-        WHERE
-          books__row.book_id = call.book_id
-      ) + CASE
-        WHEN (
-          SELECT
-            books__row.shelf AS shelf
-          FROM {books} AS books__row
-          WHERE
-            books__row.book_id = call.book_id
-        ) = 'children'
-        THEN 0.00
-        ELSE 5.00
-      END AS value
-    """,
-    tables=("books",),
-    values=(("book_id", "VARCHAR"),),
-    columns=("value",),
-    order="",
-)
-
-
 def loss_charge(call: Call, book_id: str) -> Decimal | None:
     """What a member pays for a lost copy"""
-    result: Decimal | None = sql.decimal_(call.value(LOSS_CHARGE, book_id), 8, 2)
+    result: Decimal | None = sql.decimal_(
+        sql.add(
+            sql.field(call.find(BOOKS, book_id), "price"),
+            (
+                Decimal("0.00")
+                if sql.eq(sql.field(call.find(BOOKS, book_id), "shelf"), "children")
+                else Decimal("5.00")
+            ),
+        ),
+        8,
+        2,
+    )
     return result
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from .constraints import Constraints
 from .episode import Episode, Overlay
 from .errors import Ask, Fault, Fetch, Refusal
+from .results import Result, to_json
 from .schema import Key, Table
 from .sql import text
 
@@ -42,8 +43,8 @@ class Call:
 
     # -- running -----------------------------------------------------------------------------------------------
 
-    def run(self, constraints: Constraints) -> Any:
-        """The tool's value; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
+    def run(self, constraints: Constraints) -> Result:
+        """What the call comes to; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
         self._asked = 0
         self.staged = None
         self.counters = None
@@ -51,10 +52,12 @@ class Call:
         value = self.tool.function(self, *self.arguments)
         if self.staged is not None:
             constraints.check(self)
+        result = Result("ok", to_json(value), value)  # a value that JSON cannot hold must leave no writes behind
+        if self.staged is not None:
             self._commit(self.staged)
         if self.broken is not None:
             self.episode.broken_rules.extend(self.broken)
-        return value
+        return result
 
     def _commit(self, staged: Overlay) -> None:
         episode = self.episode

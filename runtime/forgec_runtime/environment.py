@@ -14,7 +14,7 @@ from .engine import EngineError
 from .episode import Episode
 from .errors import FAULT_TEXT, Ask, Fault, Fetch, Refusal
 from .query import Query
-from .results import Result, to_json
+from .results import Result
 from .reward import Reward, reward
 from .schema import Table
 from .tasks import Task
@@ -106,6 +106,8 @@ class Environment:
                 ready.append(call)
         while ready:
             ready = self._round(ready, later, results)
+        for base in {episode.base for episode in later}:
+            base.trim()
         return results  # type: ignore[return-value]  # every call has ended
 
     # -- the scheduler -----------------------------------------------------------------------------------------
@@ -117,8 +119,7 @@ class Environment:
         constraints = self._constraints
         for call in ready:  # grows: the next call of an episode follows as soon as one has ended
             try:
-                value = call.run(constraints)
-                result = Result("ok", to_json(value), value)
+                result = call.run(constraints)
             except Fetch as fetch:
                 fetches.setdefault((id(call.episode.base), fetch.table.name), []).append((call, fetch))
                 continue
@@ -129,6 +130,8 @@ class Environment:
                 result = Result("refused", str(refusal))
             except Fault as fault:
                 result = Result("fault", FAULT_TEXT, detail=str(fault))
+            except Exception as error:  # one tool's mistake must not take the other episodes of the step with it
+                result = Result("fault", FAULT_TEXT, detail=repr(error))
             results[call.index] = result
             waiting = later[call.episode]
             if waiting:

@@ -19,8 +19,7 @@ def load_environment(folder: str | Path) -> Environment:
     if not init.is_file():
         raise LoadError(f"there is no generated environment in {Path(folder).as_posix()}; compile its spec first")
     name = f"{_PREFIX}_{path.name}"
-    for loaded in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
-        del sys.modules[loaded]
+    _forget(name)
     spec = spec_from_file_location(name, init, submodule_search_locations=[str(path)])
     assert spec is not None
     assert spec.loader is not None
@@ -29,8 +28,14 @@ def load_environment(folder: str | Path) -> Environment:
     try:
         spec.loader.exec_module(module)
         environment = module.ENVIRONMENT
+        if not isinstance(environment, Environment):
+            raise TypeError(f"ENVIRONMENT is of type {type(environment).__name__}")
     except Exception as error:
+        _forget(name)
         raise LoadError(f"{Path(folder).as_posix()} is no environment of this runtime: {error}") from error
-    if not isinstance(environment, Environment):
-        raise LoadError(f"{Path(folder).as_posix()} holds no environment")
     return environment
+
+
+def _forget(name: str) -> None:
+    for loaded in [module for module in sys.modules if module == name or module.startswith(f"{name}.")]:
+        del sys.modules[loaded]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -80,12 +81,17 @@ class Base:
         columns = ", ".join(f't."{name}"' for name in table.names)
         statement = f'select {columns} from "{table.name}" as t join (select {lists}) as k on {same}'
         cache = self.cache[table.name]
-        while cache and len(cache) + len(wanted) > MAX_CACHED:
-            del cache[next(iter(cache))]
         cache.update(dict.fromkeys(wanted))
         for values in self.connection.execute(statement, parts).fetchall():
             row = dict(zip(table.names, values, strict=True))
             cache[table.key_of(row)] = row
+
+    def trim(self) -> None:
+        """Forget the rows fetched first of tables that hold too many. Not amid a step: its calls need what they have."""
+        for name, cache in self.cache.items():
+            if len(cache) > MAX_CACHED and not self.whole[name]:
+                for key in list(islice(cache, len(cache) - MAX_CACHED)):
+                    del cache[key]
 
     def all_rows(self, table: Table[Any]) -> dict[Key, dict[str, Any]]:
         """Every row of a table by key."""
@@ -102,4 +108,6 @@ class Base:
         missing = [key for key in wanted if key not in cache]
         if missing and not self.whole[table.name]:
             self.fetch(table, missing)
-        return {key: row for key in wanted if (row := cache.get(key)) is not None}
+        found = {key: row for key in wanted if (row := cache.get(key)) is not None}
+        self.trim()
+        return found

@@ -23,9 +23,9 @@ SUM_BY_V = Query(
     order="q.k",
 )
 LARGEST = Query(
-    "select p.k from {pairs} as p order by p.v desc, p.k limit call.n",
+    "select p.k from {pairs} as p where p.v >= call.least order by p.v desc, p.k limit 2",
     tables=("pairs",),
-    values=(("n", "BIGINT"),),
+    values=(("least", "BIGINT"),),
     columns=("k",),
     order="q.k",
 )
@@ -110,14 +110,16 @@ def test_batched_episodes_equal_plain_dictionaries(pairs: Environment, scripts: 
 
 
 def test_a_limit_is_each_calls_own(pairs: Environment) -> None:
-    def largest(call: Call, n: int) -> Any:
-        return call.rows(LARGEST, n)
+    def largest(call: Call, least: int) -> Any:
+        return call.rows(LARGEST, least)
 
-    pairs.tools["largest"] = tool(largest, n=t.Integer())
+    pairs.tools["largest"] = tool(largest, least=t.Integer())
     one, other = pairs.reset("w"), pairs.reset("w")
     pairs.call(one, "put", k=0, v=9)
-    results = pairs.step([(one, "largest", {"n": 2}), (other, "largest", {"n": 3})])
-    assert [[row["k"] for row in result.value] for result in results] == [[0, 2], [1, 2, 5]]
+    results = pairs.step(
+        [(one, "largest", {"least": 1}), (other, "largest", {"least": 1}), (one, "largest", {"least": 9})]
+    )
+    assert [[row["k"] for row in result.value] for result in results] == [[0, 2], [2, 5], [0]]
 
 
 def test_the_order_may_use_columns_that_are_not_shown(tmp_path: Path) -> None:
@@ -156,17 +158,26 @@ def test_rows_with_a_composite_key_hide_their_former_selves(tmp_path: Path) -> N
 
 # -- values --------------------------------------------------------------------------------------------------------------
 
-ITEM = "STRUCT(isbn VARCHAR, copies BIGINT, price DECIMAL(8, 2), due DATE, tags VARCHAR[], at STRUCT(city VARCHAR))[]"
+ITEM = (
+    "STRUCT(isbn VARCHAR, copies BIGINT, price DECIMAL(8, 2), due DATE, tags VARCHAR[], place STRUCT(city VARCHAR))[]"
+)
 UNNESTED = Query(
-    "select s.isbn, s.copies, s.price, s.due, s.tags, s.at from (select unnest(call.items) as s)",
+    "select s.isbn, s.copies, s.price, s.due, s.tags, s.place from (select unnest(call.items) as s)",
     tables=(),
     values=(("items", ITEM),),
-    columns=("isbn", "copies", "price", "due", "tags", "at"),
+    columns=("isbn", "copies", "price", "due", "tags", "place"),
     order="q.isbn",
 )
-FULL = {"isbn": "1", "copies": 3, "price": Decimal("4.50"), "due": date(2025, 3, 22), "tags": ["a"], "at": {"city": "X"}}
-EMPTY = {"isbn": "2", "copies": None, "price": None, "due": None, "tags": [], "at": None}
-PARTLY = {"isbn": "3", "copies": 2**53, "price": Decimal("0.05"), "due": None, "tags": None, "at": {"city": None}}
+FULL = {
+    "isbn": "1",
+    "copies": 3,
+    "price": Decimal("4.50"),
+    "due": date(2025, 3, 22),
+    "tags": ["a"],
+    "place": {"city": "X"},
+}
+EMPTY = {"isbn": "2", "copies": None, "price": None, "due": None, "tags": [], "place": None}
+PARTLY = {"isbn": "3", "copies": 2**53, "price": Decimal("0.05"), "due": None, "tags": None, "place": {"city": None}}
 
 
 @pytest.mark.parametrize("rows", [[], [EMPTY], [FULL], [FULL, EMPTY, PARTLY], [EMPTY, PARTLY]])
@@ -219,9 +230,7 @@ def test_tables_and_columns_may_have_any_name(tmp_path: Path) -> None:
         call.update(table, a, {"gone": "changed"})
         return call.rows(shown, "o")
 
-    env = Environment(
-        name="names", clock=NOW, tables=(table,), tools=(tool(change),), worlds=(World("w", path),)
-    )
+    env = Environment(name="names", clock=NOW, tables=(table,), tools=(tool(change),), worlds=(World("w", path),))
     assert env.call(env.reset("w"), "change").value == [{"id": "a", "cid": "c", "gone": "changed"}]
 
 

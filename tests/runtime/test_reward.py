@@ -240,7 +240,7 @@ def test_the_random_agent_does_not_depend_on_the_hash_seed(tmp_path: Path) -> No
         "import sys; from pathlib import Path; from tests.runtime.desk import make_desk;"
         "from tests.runtime.test_reward import random_state; print(random_state(make_desk(Path(sys.argv[1])), 3))"
     )
-    path = os.pathsep.join(sys.path)
+    path = os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])
     outputs = {
         subprocess.run(
             [sys.executable, "-c", code, str(tmp_path)],

@@ -1,0 +1,181 @@
+"""Worlds are loaded once, fetched from on demand when they are large, and cannot be reached around."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forgec_runtime import Call, Column, Environment, LoadError, Table, World
+from forgec_runtime import types as t
+from forgec_runtime import world as worlds
+from forgec_runtime.engine import EngineError
+
+from tests.runtime.library_fixture import BOOKS, NOW, make_library, tool
+
+LARGE = 12_000
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    return make_library(tmp_path_factory.mktemp("large"), books=LARGE, extra=(tool(titles, isbns=t.List(t.Text())),))
+
+
+def titles(call: Call, isbns: list[str]) -> list[str]:
+    return [row["title"] if row else "none" for row in (call.find(BOOKS, isbn) for isbn in isbns)]
+
+
+def test_an_environment_knows_its_worlds(tmp_path: Path) -> None:
+    env = make_library(tmp_path)
+    with pytest.raises(KeyError, match="library has no world or task 'nowhere'; it has front_desk"):
+        env.reset("nowhere")
+
+
+def test_a_small_table_is_in_memory(tmp_path: Path) -> None:
+    env = make_library(tmp_path)
+    assert env.call(env.reset("front_desk"), "book", isbn="B3").value == {"isbn": "B3", "title": "Book 3", "copies": 3}
+    assert env.call(env.reset("front_desk"), "book", isbn="nothing").value is None
+    assert env.executions == 0
+
+
+def test_rows_of_a_large_table_are_fetched_together_and_once(large: Environment) -> None:
+    before = large.executions
+    calls = [(large.reset("front_desk"), "book", {"isbn": f"B{i}"}) for i in (11_000, 11_001, 11_000, 99_999)]
+    results = large.step(calls)
+    assert [result.value and result.value["copies"] for result in results] == [11_000, 11_001, 11_000, None]
+    assert large.executions == before + 1
+    large.step(calls)
+    # that there is no such row is remembered, too
+    assert large.executions == before + 1
+
+
+def test_a_call_may_need_row_after_row(large: Environment) -> None:
+    result = large.call(large.reset("front_desk"), "titles", isbns=["B5000", "X", "B5001", "B5000"])
+    assert result.value == ["Book 5000", "none", "Book 5001", "Book 5000"]
+
+
+def test_a_changed_row_of_a_large_table_is_the_episodes_own(large: Environment) -> None:
+    one, other = large.reset("front_desk"), large.reset("front_desk")
+    assert large.call(one, "lend_book", member_id="M1", isbn="B6000").ok
+    results = large.step([(episode, "book", {"isbn": "B6000"}) for episode in (one, other)])
+    assert [result.value["copies"] for result in results] == [5_999, 6_000]
+    assert one.changes()["books"] == {"B6000": {"isbn": "B6000", "title": "Book 6000", "copies": 5_999}}
+    assert len(one.state()["books"]) == LARGE
+
+
+def test_the_cache_of_a_large_table_is_bounded(large: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worlds, "MAX_CACHED", 10)
+    for start in range(0, 50, 5):
+        isbns = [f"B{7000 + start + i}" for i in range(5)]
+        assert large.call(large.reset("front_desk"), "titles", isbns=isbns).value == [f"Book {x[1:]}" for x in isbns]
+    assert len(large.base("front_desk").cache["books"]) <= 10
+
+
+def test_a_full_cache_loses_no_row_of_an_answer(large: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = large.base("front_desk")
+    assert list(base.rows(BOOKS, ["B8000"])) == ["B8000"]
+    monkeypatch.setattr(worlds, "MAX_CACHED", 1)
+    # making room for the second must not take the first away
+    assert list(base.rows(BOOKS, ["B8000", "B8001", "nothing"])) == ["B8000", "B8001"]
+
+
+def test_a_call_may_need_more_rows_than_are_cached(large: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worlds, "MAX_CACHED", 3)
+    isbns = [f"B{9000 + i}" for i in range(5)]
+    assert large.call(large.reset("front_desk"), "titles", isbns=isbns).value == [f"Book {9000 + i}" for i in range(5)]
+
+
+# -- files ---------------------------------------------------------------------------------------------------------------
+
+ITEM = t.Record("Item", (t.Field("sku", t.Text()), t.Field("price", t.Decimal(8, 2))))
+ORDERS: Table[Any] = Table(
+    "orders",
+    columns=(Column("id", t.Integer()), Column("items", t.List(ITEM)), Column("at", t.Timestamp(), optional=True)),
+    key=("id",),
+)
+
+
+def _env(path: Path) -> Environment:
+    return Environment(name="orders", clock=NOW, tables=(ORDERS,), tools=(), worlds=(World("w", path),))
+
+
+def test_nested_values_come_from_json(tmp_path: Path) -> None:
+    path = tmp_path / "w.json"
+    orders = [
+        {"id": 1, "items": [{"sku": "a", "price": "4.50"}], "at": "2025-03-01T09:00:00"},
+        {"id": 2, "items": [], "at": None},
+    ]
+    path.write_text(json.dumps({"orders": orders}), encoding="utf-8")
+    state = _env(path).reset("w").state()
+    assert state == {
+        "orders": [
+            {"id": 1, "items": [{"sku": "a", "price": Decimal("4.50")}], "at": NOW},
+            {"id": 2, "items": [], "at": None},
+        ]
+    }
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_is_decoded_and_what_is_fetched_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nested: bool
+) -> None:
+    """A large table gives rows as DuckDB holds them, a small one as they were decoded: nobody can tell."""
+    path = tmp_path / "w.json"
+    items = [{"sku": "a", "price": "4.5"}, {"sku": "b", "price": 0}] if nested else []
+    path.write_text(json.dumps({"orders": [{"id": 1, "items": items, "at": None}]}), encoding="utf-8")
+    decoded = _env(path).reset("w").state()
+    monkeypatch.setattr(worlds, "WHOLE_TABLE", 0)
+    env = _env(path)
+    assert env.reset("w").state() == decoded
+    assert env.base("w").rows(ORDERS, [1, 2]) == {1: decoded["orders"][0]}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "{",
+        "[]",
+        '{"orders": [{"id": "x", "items": [], "at": null}]}',
+        '{"orders": [{"id": null, "items": [], "at": null}]}',
+        '{"orders": [{"id": 1}]}',
+        '{"orders": [3]}',
+    ],
+)
+def test_a_world_that_does_not_fit_is_told(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "w.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(LoadError, match="the world w cannot be read"):
+        _env(path).reset("w")
+
+
+def test_a_world_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(LoadError, match="the world w cannot be read"):
+        _env(tmp_path / "none.json").reset("w")
+
+
+# -- the database ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select * from read_csv('/etc/passwd')",
+        "copy members to 'out.csv'",
+        "attach 'other.db'",
+        "install httpfs",
+        "load httpfs",
+        "set enable_external_access = true",
+        "set memory_limit = '64GB'",
+        "set threads = 4",
+    ],
+)
+def test_sql_reaches_nothing_but_the_tables(large: Environment, statement: str) -> None:
+    with pytest.raises(EngineError):
+        large.base("front_desk").connection.execute(statement)
+
+
+def test_sql_cannot_see_python_variables(large: Environment) -> None:
+    secret = [{"a": 1}]
+    with pytest.raises(EngineError):
+        large.base("front_desk").connection.execute("select * from secret")
+    assert secret
