@@ -1,5 +1,5 @@
 """Diagnostics: the model and its renderers."""
 
-from forgec.diagnostics.model import Diagnostic, Label, Report, Severity, did_you_mean
+from forgec.diagnostics.model import Diagnostic, Label, Report, Severity, counted, did_you_mean
 
-__all__ = ["Diagnostic", "Label", "Report", "Severity", "did_you_mean"]
+__all__ = ["Diagnostic", "Label", "Report", "Severity", "counted", "did_you_mean"]

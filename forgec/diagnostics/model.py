@@ -50,6 +50,8 @@ class Report:
     """The findings of one run, in file order once sorted."""
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+    """Names whose declarations were reported: that they are unknown elsewhere is no news."""
 
     def error(
         self,
@@ -61,14 +63,24 @@ class Report:
         related: Iterable[Label] = (),
         notes: Iterable[str] = (),
         help: str | None = None,
+        about: str | None = None,
     ) -> None:
-        """Add an error at `span`; a second error of the same code at the same place is dropped."""
+        """Add an error at `span`; a second error of the same code at the same place is dropped.
+
+        `about` is the name that the error calls unknown; nothing is said about names that are broken.
+        """
+        if about in self.broken:
+            return
         found = Diagnostic(code, message, Label(span, label), tuple(related), tuple(notes), help)
         if not any(d.code == code and d.primary and d.primary.span == span for d in self.diagnostics):
             self.diagnostics.append(found)
 
     def warning(self, code: str, message: str, span: Span, label: str = "", *, help: str | None = None) -> None:
         self.diagnostics.append(Diagnostic(code, message, Label(span, label), help=help, severity="warning"))
+
+    def give_up(self, *names: str) -> None:
+        """Say no more about these names: their declarations were reported."""
+        self.broken.update(names)
 
     def extend(self, other: Report) -> None:
         self.diagnostics.extend(other.diagnostics)
@@ -94,3 +106,8 @@ def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """A hint naming the closest of `names`, which must be names valid in that place."""
     close = get_close_matches(name, sorted(names), n=1, cutoff=0.6)
     return f"did you mean `{close[0]}`?" if close else None
+
+
+def counted(number: int, what: str) -> str:
+    """`1 value`, `2 values`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

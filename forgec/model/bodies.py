@@ -79,7 +79,10 @@ class _Body:
 
     def _statement(self, node: nodes.Statement, scope: Scope) -> tuple[m.Statement | None, Scope]:
         if isinstance(node, nodes.Let):
-            return self._let(node, scope)
+            built, inner = self._let(node, scope)
+            if built is None:
+                self.report.give_up(node.name.text)
+            return built, inner
         if isinstance(node, nodes.Require):
             return self._require(node, scope), scope
         if isinstance(node, nodes.If):
@@ -170,7 +173,8 @@ class _Body:
             self._check_order(node.span)
         if self.result is None:
             hint = f"declare `returns` on `{self.item.name}`"
-            self.report.error("AFS505", "a tool without `returns` returns nothing", node.span, help=hint)
+            if self.item.returns is None:
+                self.report.error("AFS505", "a tool without `returns` returns nothing", node.span, help=hint)
             return None
         whole = self._whole_value(node.sql, scope)
         sql = whole or self.checker.any(node.sql, scope)
@@ -242,6 +246,8 @@ class _Body:
         return False
 
     def _reply(self, node: nodes.Reply, scope: Scope) -> m.Statement | None:
+        if self.result is None and self.item.returns is not None:
+            return None
         if self.result is None or not isinstance(self.result.type, Text):
             hint = f"declare `returns text` on `{self.item.name}`"
             self.report.error("AFS505", "a reply is a text", node.span, help=hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from typing import TypeVar
 
 from forgec.diagnostics import Label, Report
@@ -70,6 +71,9 @@ class _Build:
         tests = [build_test(test, tools, worlds, checker, scope) for test in self._items(nodes.Test)]
         self._check_titles()
         tasks = self._tasks(tools, worlds, checker, scope)
+        for what, found in (("tool", tools), ("world", worlds)):
+            if not found and not self.report.failed:
+                self.report.error("AFS212", f"this spec declares no {what}", environment.name.span)
         return m.Spec(
             name=environment.name.text,
             doc=environment.doc.value if environment.doc else "",
@@ -100,8 +104,8 @@ class _Build:
                 self.report.error("AFS210", "this spec declares no environment", place, help=f"begin with `{example}`")
             return None
         for again in found[1:]:
-            related = [Label(found[0].span, "the first one")]
-            self.report.error("AFS208", "a spec declares one environment", again.span, related=related)
+            related = [Label(found[0].name.span, "the first one")]
+            self.report.error("AFS208", "a spec declares one environment", again.name.span, related=related)
         Names("environment", self.report).add(found[0].name)
         return found[0]
 
@@ -141,6 +145,8 @@ class _Build:
                 fields = self.types.fields(item.fields)
                 if fields is not None:
                     self.types.records[item.name.text] = Record(item.name.text, fields)
+                else:
+                    self.report.give_up(item.name.text)
 
     def _enum(self, item: nodes.Enum) -> None:
         values: dict[str, nodes.Variant] = {}
@@ -156,18 +162,22 @@ class _Build:
     def _functions(self, checker: SqlChecker, scope: Scope) -> None:
         """In order: a function may call those before it, so that none can recurse."""
         names = Names("function", self.report)
-        for item in self._items(nodes.Function):
+        items = self._items(nodes.Function)
+        for i, item in enumerate(items):
             if not names.add(item.name):
                 continue
+            scope = replace(scope, later=frozenset(later.name.text for later in items[i:]))
             parameters = self._parameters(item.parameters, checker, scope)
             returns = self.types.cell(item.returns)
             if returns is None:
+                self.report.give_up(item.name.text)
                 continue
             inner = scope
             for parameter in parameters:
                 inner = inner.with_value(parameter.name, parameter.cell)
             sql = checker.expression(item.sql, inner, returns.type)
             if sql is None:
+                self.report.give_up(item.name.text)
                 continue
             sql = as_type(sql, returns.type)
             returns = Cell(returns.type, may_be_null(sql.expression), returns.references)
@@ -191,6 +201,7 @@ class _Build:
                 else self.types.cell(item.type)
             )
             if cell is None:
+                self.report.give_up(item.name.text, *([item.row.text] if item.row else []))
                 continue
             default = checker.expression(item.default, scope, cell.type) if item.default else None
             parameters.append(
@@ -225,8 +236,6 @@ class _Build:
                 parameters = self._parameters(item.parameters, checker, scope)
                 result = self.types.result(item.returns) if item.returns else None
                 tools[item.name.text] = build_tool(item, parameters, result, checker, scope)
-        if not tools and not self.report.failed:
-            self.report.error("AFS212", "this spec declares no tool", self._items(nodes.Environment)[0].span)
         return tools
 
     def _rules(self, tools: dict[str, m.Tool], checker: SqlChecker, scope: Scope) -> list[m.Rule]:
@@ -270,8 +279,6 @@ class _Build:
         for item in self._items(nodes.World):
             if names.add(item.name):
                 worlds[item.name.text] = build_world(item, self.tables, checker, scope)
-        if not worlds and not self.report.failed:
-            self.report.error("AFS212", "this spec declares no world", self._items(nodes.Environment)[0].span)
         return worlds
 
     def _check_titles(self) -> None:

@@ -14,14 +14,15 @@ from forgec.syntax import nodes
 
 
 def unknown_tool(name: nodes.Name, tools: Mapping[str, Tool], report: Report) -> None:
-    report.error("AFS206", f"unknown tool `{name}`", name.span, help=did_you_mean(name.text, tools))
+    report.error("AFS206", f"unknown tool `{name}`", name.span, help=did_you_mean(name.text, tools), about=name.text)
 
 
 def known_world(name: nodes.Name, worlds: Mapping[str, World], report: Report) -> bool:
     """Whether a world of this name is declared; reports when not."""
     if name.text in worlds:
         return True
-    report.error("AFS207", f"unknown world `{name}`", name.span, help=did_you_mean(name.text, worlds))
+    hint = did_you_mean(name.text, worlds)
+    report.error("AFS207", f"unknown world `{name}`", name.span, help=hint, about=name.text)
     return False
 
 
@@ -38,9 +39,8 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
         parameter = parameters.get(argument.name.text)
         if parameter is None:
             hint = did_you_mean(argument.name.text, parameters)
-            checker.report.error(
-                "AFS215", f"`{tool.name}` has no parameter `{argument.name}`", argument.name.span, help=hint
-            )
+            message = f"`{tool.name}` has no parameter `{argument.name}`"
+            checker.report.error("AFS215", message, argument.name.span, help=hint, about=argument.name.text)
             sound = False
             continue
         if argument.name.text in arguments:
@@ -52,9 +52,10 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
             sound = False
         else:
             arguments[argument.name.text] = sql
+    unknown = any(argument.name.text not in parameters for argument in node.arguments)
     for name, parameter in parameters.items():
         given = any(argument.name.text == name for argument in node.arguments)
-        if not given and not parameter.optional and parameter.default is None:
+        if not unknown and not given and not parameter.optional and parameter.default is None:
             checker.report.error("AFS216", f"`{tool.name}` needs `{name}`", node.span, "the argument is missing")
             sound = False
     return Call(tool=tool.name, arguments=arguments, span=node.span) if sound else None

@@ -41,6 +41,7 @@ class Names:
     def add(self, name: Name, *, lower: bool = True) -> bool:
         """Whether `name` is sound and new; reports when not."""
         if not check_name(name, self.what, self.report, lower=lower):
+            self.report.give_up(name.text)
             return False
         first = self.seen.setdefault(name.text.lower(), name.span)
         if first is not name.span:

@@ -31,6 +31,7 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
                 hint = "mark a column with `key`"
                 report.error("AFS214", f"the table `{item.name}` has no key", item.name.span, help=hint)
             if not columns:
+                report.give_up(item.name.text)
                 continue
         serial = next((column for column in columns if column.serial), None)
         if serial is not None and sum(column.key for column in columns) > 1:
@@ -77,6 +78,8 @@ def _columns(item: nodes.Table, types: TypeResolver, report: Report) -> tuple[Co
         column = _column(node, item, columns, types, report)
         if column is not None:
             columns.append(column)
+        else:
+            report.give_up(node.name.text)
     return tuple(columns)
 
 
@@ -151,8 +154,8 @@ def check_columns(items: list[nodes.Table], tables: dict[str, Table], checker: S
     """Add defaults and checks to the columns of `tables`."""
     for item in items:
         table = tables.get(item.name.text)
-        if table is None:
-            continue
+        if table is None or table.span != item.name.span:
+            continue  # not sound, or declared before
         by_name = {node.name.text: node for node in item.columns}
         columns = tuple(_with_sql(column, by_name[column.name], table, checker, scope) for column in table.columns)
         tables[item.name.text] = table.model_copy(update={"columns": columns})

@@ -35,7 +35,10 @@ def build_task(
     for part in item.parts:
         if isinstance(part, nodes.Fact):
             fact, scope = _fact(part, checker, scope)
-            facts.extend([fact] if fact else [])
+            if fact is not None:
+                facts.append(fact)
+            else:
+                report.give_up(part.name.text)
     plans = [part for part in item.parts if isinstance(part, nodes.Plan)]
     if len(plans) != 1:
         report.error("AFS702", "a task has one plan", item.name.span)
@@ -150,11 +153,16 @@ def _plan(
     for node in ordered:
         if isinstance(node, nodes.ReasonNode):
             reason, scope = _reason(node, checker, scope)
-            plan.extend([reason] if reason else [])
+            if reason is not None:
+                plan.append(reason)
+            else:
+                checker.report.give_up(node.name.text)
             continue
         call = build_call(node.call, tools, checker, scope)
         scope = result_of(tools.get(node.call.tool.text), scope, node.name.text)
-        if call is not None:
+        if call is None:
+            checker.report.give_up(node.name.text)
+        else:
             after = tuple(name.text for name in node.after)
             plan.append(CallNode(name=node.name.text, span=node.span, call=call, after=after))
     return plan, scope

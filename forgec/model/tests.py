@@ -35,6 +35,8 @@ def build_test(
 
 def _run(node: nodes.Run, tools: Mapping[str, Tool], checker: SqlChecker, scope: Scope) -> tuple[Run | None, Scope]:
     call = build_call(node.call, tools, checker, scope)
+    if node.name is not None and (call is None or node.fails is not None):
+        checker.report.give_up(node.name.text)
     tool = tools.get(node.call.tool.text)
     returns = None
     if node.returns is not None and tool is not None:

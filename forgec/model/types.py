@@ -28,6 +28,11 @@ _SIMPLE: dict[str, Type] = {
     "text": Text(), "integer": Integer(), "double": Double(), "boolean": Boolean(), "date": Date(),
     "timestamp": Timestamp(),
 }  # fmt: skip
+_ELSEWHERE = {
+    "string": "text", "str": "text", "varchar": "text", "char": "text", "int": "integer", "bigint": "integer",
+    "bool": "boolean", "float": "double", "real": "double", "datetime": "timestamp", "numeric": "decimal(8, 2)",
+}  # fmt: skip
+"""What other languages call the types of this one."""
 MAX_PRECISION = 18
 
 
@@ -86,7 +91,12 @@ class TypeResolver:
         if table is None:
             hint = did_you_mean(name, self.tables)
             self.report.error(
-                "AFS201", f"unknown table `{name}`", node.path[0].span, "not a table of this spec", help=hint
+                "AFS201",
+                f"unknown table `{name}`",
+                node.path[0].span,
+                "not a table of this spec",
+                help=hint,
+                about=name,
             )
             return None
         if len(node.path) > 1 or len(table.key) != 1:
@@ -103,28 +113,28 @@ class TypeResolver:
             return self._column(node)
         if name == "decimal":
             return self._decimal(node)
+        known = _SIMPLE.get(name) or self.enums.get(name) or self.records.get(name)
+        if known is None and name not in self.tables:
+            names = [*_SIMPLE, "decimal", *self.enums, *self.records, *self.tables]
+            hint = f"`{_ELSEWHERE[name.lower()]}` is" if name.lower() in _ELSEWHERE else did_you_mean(name, names)
+            self.report.error("AFS204", f"`{name}` is not a type", node.path[0].span, help=hint, about=name)
+            return None
         if node.arguments or len(node.path) > 2:
             self.report.error("AFS204", f"`{name}` takes no arguments", node.span)
             return None
-        known = _SIMPLE.get(name) or self.enums.get(name) or self.records.get(name)
-        if known is not None:
-            return Cell(known)
-        if name in self.tables:
-            return self.tables[name].row
-        names = [*_SIMPLE, "decimal", *self.enums, *self.records, *self.tables]
-        self.report.error("AFS204", f"unknown type `{name}`", node.span, help=did_you_mean(name, names))
-        return None
+        return Cell(known) if known is not None else self.tables[name].row
 
     def _column(self, node: nodes.NamedType) -> Cell | None:
         table, column = (part.text for part in node.path)
         if table not in self.tables:
             hint = did_you_mean(table, self.tables)
-            self.report.error("AFS201", f"unknown table `{table}`", node.path[0].span, help=hint)
+            self.report.error("AFS201", f"unknown table `{table}`", node.path[0].span, help=hint, about=table)
             return None
         found = self.tables[table].column(column)
         if found is None:
             hint = did_you_mean(column, [c.name for c in self.tables[table].columns])
-            self.report.error("AFS202", f"unknown column `{column}` of `{table}`", node.path[1].span, help=hint)
+            message = f"unknown column `{column}` of `{table}`"
+            self.report.error("AFS202", message, node.path[1].span, help=hint, about=column)
             return None
         return Cell(found.type, found.optional, table if found.key else found.references)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from forgec.diagnostics import did_you_mean
+from forgec.diagnostics import counted, did_you_mean
 from forgec.model.spec import Column, Table, World
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
@@ -25,9 +25,8 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
         table = tables.get(fill.table.text)
         if table is None:
             hint = did_you_mean(fill.table.text, tables)
-            checker.report.error(
-                "AFS201", f"unknown table `{fill.table}`", fill.table.span, "not a table of this spec", help=hint
-            )
+            message, label = f"unknown table `{fill.table}`", "not a table of this spec"
+            checker.report.error("AFS201", message, fill.table.span, label, help=hint, about=fill.table.text)
             continue
         columns = _fill_columns(fill, table, checker)
         if columns is not None:
@@ -46,7 +45,8 @@ def _fill_columns(fill: nodes.Fill, table: Table, checker: SqlChecker) -> list[C
         column = table.column(name.text)
         if column is None:
             hint = did_you_mean(name.text, [c.name for c in table.columns])
-            checker.report.error("AFS202", f"unknown column `{name}` of `{table.name}`", name.span, help=hint)
+            message = f"unknown column `{name}` of `{table.name}`"
+            checker.report.error("AFS202", message, name.span, help=hint, about=name.text)
             return None
         if column in columns:
             checker.report.error("AFS208", f"column `{name}` stands twice", name.span)
@@ -68,7 +68,9 @@ def _fill_rows(fill: nodes.Fill, table: Table, columns: list[Column], checker: S
         if row is None:
             continue
         if len(row) != len(columns):
-            checker.report.error("AFS410", f"{len(columns)} columns but {len(row)} values", text.span)
+            checker.report.error(
+                "AFS410", f"{counted(len(columns), 'column')} but {counted(len(row), 'value')}", text.span
+            )
             continue
         trees.append(([*row, *(c.default.expression for c in defaults if c.default)], text.span))
     given = [*columns, *defaults]

@@ -192,7 +192,7 @@ class _Body:
         return self.low.ask(tree, method, "a select searches tables")
 
     def _bind_row(self, target: str, tree: exp.Query) -> list[ast.stmt]:
-        if isinstance(tree, exp.Select) and not tree.args.get("from_") and not tree.args.get("where"):
+        if isinstance(tree, exp.Select) and not any(part for name, part in tree.args.items() if name != "expressions"):
             return [py.assign(target, self._record(tree))]
         try:
             return self._bind_by_key(target, tree)

@@ -46,6 +46,8 @@ class Lowering:
     purpose: str = "value"
     rows: dict[str, str] = field(default_factory=dict)
     """Python names of values that are not called as the spec calls them (the row that an update changes)."""
+    prefix: str = "functions."
+    """What stands before the name of a function of the spec."""
 
     # -- entry points ------------------------------------------------------------------------------------------
 
@@ -174,8 +176,10 @@ class Lowering:
             lowered = self.value(argument)
             if lowered.type.sql != parameter.type.sql:
                 raise NoTwin(f"`{node.name}` takes {parameter.type}, not {lowered.type}")
+            if lowered.optional and not parameter.optional:
+                raise NoTwin(f"`{node.name}` is not written for a missing {parameter.name}")
             arguments.append(lowered.node)
-        called = py.call(f"functions.{py.identifier(node.name)}", py.name("call"), *arguments)
+        called = py.call(f"{self.prefix}{py.identifier(node.name)}", py.name("call"), *arguments)
         return Lowered(called, function.returns.type, function.returns.optional)
 
 

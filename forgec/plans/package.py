@@ -126,12 +126,17 @@ class _Planner:
     def function(self, function: m.Function) -> FunctionPlan:
         low = self.lowering()
         low.purpose = function.name
+        low.prefix = ""
         for parameter in function.parameters:
             low.values[parameter.name] = parameter.cell
+            if parameter.name in self.spec.functions:
+                low.rows[parameter.name] = f"{parameter.name}_"
         returns = annotation(function.returns)
         value = low.value(function.sql.expression).node
         lines = tuple(returning(value, returns))
-        arguments = tuple((py.identifier(p.name), annotation(p.cell)) for p in function.parameters)
+        arguments = tuple(
+            (low.rows.get(p.name) or py.identifier(p.name), annotation(p.cell)) for p in function.parameters
+        )
         name = py.identifier(function.name)
         return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries))
 

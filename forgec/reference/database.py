@@ -12,6 +12,7 @@ from forgec.sql.oracle import Oracle
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Rows
 from forgec.sql.tree import DIALECT, Value, exp
+from forgec_runtime.engine import fetch
 
 Values = Mapping[str, Any]
 """The values of a call by name: scalars, rows (dicts) and row sets (lists of dicts)."""
@@ -75,7 +76,7 @@ class ReferenceDatabase:
             return exp.Select(expressions=fields, from_=exp.From(this=inner))
 
         text = self.emitter.text(tree, value, rows=row_set)
-        return self.connection.execute(text, bound).fetchall()
+        return fetch(self.connection, text, bound)
 
     def find(self, table: Table, key: tuple[Any, ...]) -> dict[str, Any] | None:
         """The row with this key."""

@@ -193,8 +193,9 @@ class _Call:
                 parts.append(part)
                 continue
             tree = part.sql.expression
+            value = self.database.value(tree, self.values)
             if part.format:
-                parts.append(sql.formatted(self.database.value(tree, self.values), part.format))
+                parts.append(sql.formatted(value, part.format))
             else:
                 shown = self.database.value(exp.cast(tree.copy(), "VARCHAR", dialect=DIALECT), self.values)
                 parts.append("NULL" if shown is None else shown)

@@ -5,7 +5,8 @@ Node types are compared exactly, not by `isinstance`: dangerous nodes are subcla
 
 from __future__ import annotations
 
-from forgec.diagnostics import Report, did_you_mean
+from forgec.diagnostics import Report, counted, did_you_mean
+from forgec.sql.scope import Scope
 from forgec.sql.tree import Fragment, exp
 
 _STRUCTURE = (
@@ -35,6 +36,7 @@ NAMED_FUNCTIONS = {"round_even": 2, "now": 0}
 """Functions that sqlglot has no node for, with the number of their arguments."""
 
 _TYPES = {"VARCHAR", "TEXT", "INT", "BIGINT", "DECIMAL", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMPNTZ"}
+_CASTS = {"text", "integer", "bigint", "decimal", "double", "boolean", "date", "timestamp"}
 _UNITS = {"DAY", "WEEK", "MONTH", "YEAR", "HOUR", "MINUTE", "SECOND"}
 
 _PARTS: dict[type[exp.Expr], set[str]] = {
@@ -69,29 +71,56 @@ _ALLOWED = {*_STRUCTURE, *_OPERATORS, *FUNCTIONS}
 MAX_NODES = 3_000
 
 
-def check_allowed(fragment: Fragment, functions: set[str], report: Report) -> bool:
-    """Whether `fragment` says only what may be said; `functions` are those the spec declares."""
-    sound = True
+def check_allowed(fragment: Fragment, scope: Scope, report: Report) -> bool:
+    """Whether `fragment` says only what may be said."""
     for count, node in enumerate(fragment.tree.walk()):
         if count > MAX_NODES:
             report.error("AFS403", f"this SQL has more than {MAX_NODES:,} parts", fragment.span)
             return False
-        problem = _problem(node, functions)
+        if type(node) is exp.Anonymous or (isinstance(node, exp.Func) and type(node) not in _ALLOWED):
+            if not _check_call(fragment, node, scope, report):
+                return False
+            continue
+        problem = _problem(node, fragment)
         if problem is not None:
             code, message, hint = problem
-            report.error(code, message, fragment.span_of(node), "not allowed here", help=hint)
+            clause = message.split("`")[1] if message.startswith("`") else ""
+            span = fragment.span_of_word(clause, node) if clause.isidentifier() else fragment.span_of(node)
+            report.error(code, message, span, help=hint)
             return False
-    return sound
+    return True
 
 
-def _problem(node: exp.Expr, functions: set[str]) -> tuple[str, str, str | None] | None:
+def _check_call(fragment: Fragment, node: exp.Func, scope: Scope, report: Report) -> bool:
+    """Whether a function that is none of `FUNCTIONS` may be called."""
+    span = fragment.span_of_name(node)
+    if not span.text.isidentifier():  # an operator
+        report.error("AFS405", "this is not part of this language's SQL", fragment.span_of(node))
+        return False
+    name = span.text.lower()
+    wanted = NAMED_FUNCTIONS.get(name)
+    if type(node) is exp.Anonymous and (name in scope.functions or wanted == len(node.expressions)):
+        return True
+    if wanted is not None:
+        report.error("AFS410", f"`{name}` takes {counted(wanted, 'argument') if wanted else 'no arguments'}", span)
+    elif name in scope.later:
+        hint = "a function calls those above it, so that none can call itself"
+        report.error("AFS404", f"the function `{name}` is declared further down", span, help=hint)
+    else:
+        close = did_you_mean(name, {*scope.functions, *NAMED_FUNCTIONS, *FUNCTIONS.values()})
+        report.error("AFS404", f"unknown function `{name}`", span, help=close, about=name)
+    return False
+
+
+def _problem(node: exp.Expr, fragment: Fragment) -> tuple[str, str, str | None] | None:
     kind = type(node)
-    if kind is exp.Anonymous:
-        return _problem_of_call(node.name, len(node.expressions), functions)
     if kind is exp.Literal and not node.is_string and len(node.name) > 40:
         return "AFS403", "this number has too many digits", None
     if kind not in _ALLOWED:
-        return _unknown(node, functions)
+        word = str(node.name if isinstance(node, exp.Command) else kind.__name__).lower()
+        what = f"`{word}`" if fragment.has_word(word) else "this"
+        hint = "select, insert, update and delete are" if node is fragment.tree and what != "this" else None
+        return "AFS405", f"{what} is not part of this language's SQL", hint
     parts = _PARTS.get(kind)
     if parts is not None:
         for name, value in node.args.items():
@@ -104,30 +133,13 @@ def _says_something(value: object) -> bool:
     return bool(value) and value != []
 
 
-def _unknown(node: exp.Expr, functions: set[str]) -> tuple[str, str, str | None]:
-    if isinstance(node, exp.Func):
-        return _problem_of_call(node.sql_name().lower(), 0, functions) or ("AFS404", "unknown function", None)
-    name = type(node).__name__
-    if isinstance(node, exp.Command):
-        name = node.name
-    return "AFS405", f"`{name.upper()}` is not part of this language's SQL", "select, insert, update and delete are"
-
-
-def _problem_of_call(name: str, arguments: int, functions: set[str]) -> tuple[str, str, str | None] | None:
-    name = name.lower()
-    if name in functions or NAMED_FUNCTIONS.get(name) == arguments:
-        return None
-    if name in NAMED_FUNCTIONS:
-        return "AFS404", f"`{name}` takes {NAMED_FUNCTIONS[name]} arguments", None
-    known = {*functions, *NAMED_FUNCTIONS, *FUNCTIONS.values()}
-    return "AFS404", f"unknown function `{name}`", did_you_mean(name, known)
-
-
 def _problem_of_detail(node: exp.Expr) -> tuple[str, str, str | None] | None:
     if isinstance(node, exp.DataType):
         name = node.this.name if hasattr(node.this, "name") else str(node.this)
         if name not in _TYPES:
-            return "AFS405", f"the type `{name.lower()}` may not be cast to", None
+            return "AFS405", "this type may not be cast to", "types: " + ", ".join(sorted(_CASTS))
+    elif isinstance(node, exp.CurrentDate) and node.this is not None:
+        return "AFS410", "`today` takes no arguments", None
     elif isinstance(node, exp.Interval):
         unit = node.args.get("unit")
         if unit is None or unit.name.upper() not in _UNITS:

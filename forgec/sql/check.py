@@ -59,8 +59,10 @@ class SqlChecker:
         if isinstance(fragment.tree, exp.Query | exp.Insert | exp.Update | exp.Delete) and not isinstance(
             fragment.tree, exp.Subquery
         ):
-            hint = "put a select used as a value in parentheses"
-            self.report.error("AFS405", "an expression is expected here", text.span, help=hint)
+            is_query = isinstance(fragment.tree, exp.Query)
+            message = "an expression is expected here" if is_query else "nothing may be written here"
+            hint = "put a select used as a value in parentheses" if is_query else None
+            self.report.error("AFS405", message, text.span, help=hint)
             return None
         resolver = Resolver(fragment, scope, self.report)
         try:
@@ -134,7 +136,7 @@ class SqlChecker:
 
     def _parsed(self, text: SqlText, scope: Scope) -> Fragment | None:
         fragment = parse_sql(text, self.report)
-        if fragment is None or not check_allowed(fragment, set(scope.functions), self.report):
+        if fragment is None or not check_allowed(fragment, scope, self.report):
             return None
         return fragment
 
@@ -211,7 +213,7 @@ class SqlChecker:
                 if cell is not None and is_text and isinstance(cell_of(enum).type, Enum):
                     wanted = cell_of(enum).type
                     assert isinstance(wanted, Enum)
-                    if not self._check_variant(wanted, literal, fragment.span_of(node)):
+                    if not self._check_variant(wanted, literal, fragment.span_of(literal)):
                         return False
             types = infer(left), infer(right)
             if isinstance(right, exp.Literal) and right.is_string and not comparable(*types):
@@ -296,13 +298,28 @@ def row_values(tree: exp.Expr, alias: str) -> exp.Expr:
     """A copy of `tree` in which the columns of the source `alias` are values `row.column` of the call."""
     copy = tree.copy()
     for column in list(copy.find_all(exp.Column)):
-        if column.table == alias and "cell" in column.meta:
+        if column.table == alias and "cell" in column.meta and not _is_hidden(alias, column):
             value = Value(this=f"row.{column.name}")
             value.meta["cell"] = column.meta["cell"]
             if column is copy:
                 return value
             column.replace(value)
     return copy
+
+
+def _is_hidden(alias: str, column: exp.Expr) -> bool:
+    """Whether a select around `column` has a source of its own called `alias`."""
+    select = column.find_ancestor(exp.Select)
+    while select is not None:
+        from_ = select.args.get("from_")
+        sources = [
+            *([from_.this] if from_ is not None else []),
+            *(join.this for join in select.args.get("joins") or ()),
+        ]
+        if any(source.alias_or_name == alias for source in sources):
+            return True
+        select = select.find_ancestor(exp.Select)
+    return False
 
 
 def _declared(tree: exp.Expr, given: Type) -> Type:

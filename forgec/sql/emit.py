@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from forgec.sql.infer import infer
 from forgec.sql.query import cell_of
 from forgec.sql.tree import DIALECT, Apply, Clock, Lookup, Value, exp
+from forgec_runtime.types import Date, Integer
 
 if TYPE_CHECKING:
     from forgec.model.spec import Function, Table
@@ -138,6 +140,8 @@ class Emitter:
                 return self.replace(self._subquery(node), value, table, rows)
             if isinstance(node, exp.Table):
                 return self._table(node, table, rows)
+            if isinstance(node, exp.Add | exp.Sub):
+                _make_days_small(node)
             return node
 
         replaced = tree.copy().transform(one, copy=False)
@@ -166,7 +170,10 @@ class Emitter:
                 argument = exp.Dot(this=argument, expression=exp.to_identifier(part))
             return argument
 
-        return exp.paren(_apart(function.sql.expression, node.name).transform(one, copy=False))
+        body = _apart(function.sql.expression, node.name).transform(one, copy=False)
+        if isinstance(function.returns.type, Integer):  # DuckDB has many, and ours is a BIGINT
+            return exp.cast(body, function.returns.type.sql, dialect=DIALECT)
+        return exp.paren(body)
 
     def _subquery(self, node: Lookup) -> exp.Expr:
         table = self.tables[node.name]
@@ -207,6 +214,13 @@ def _apart(body: exp.Expr, name: str) -> exp.Expr:
 def _operand(tree: exp.Expr) -> exp.Expr:
     """A copy that can stand beside an operator."""
     return tree.copy() if isinstance(tree, Value | exp.Column | exp.Literal) else exp.paren(tree.copy())
+
+
+def _make_days_small(node: exp.Add | exp.Sub) -> None:
+    """DuckDB adds no BIGINT to a date, and integers are BIGINT here."""
+    days = node.expression
+    if isinstance(infer(node.this), Date) and isinstance(infer(days), Integer) and not isinstance(days, exp.Literal):
+        node.set("expression", exp.cast(exp.paren(days), "INTEGER", dialect=DIALECT))
 
 
 def typed_null(node: Value) -> exp.Expr:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from forgec.diagnostics import Label, Report, did_you_mean
+from forgec.diagnostics import Label, Report, counted, did_you_mean
 from forgec.sql.query import Change, Delete, Insert, Update
 from forgec.sql.scope import Cell, Row, Rows, Scope
-from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, exp, is_value, written
+from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, exp, is_value, place_of, written
 from forgec_runtime.types import Date, Record, Text, Timestamp, Type
 
 Columns = dict[str, Cell]
@@ -71,8 +71,16 @@ class Resolver:
 
     # -- errors ------------------------------------------------------------------------------------------------
 
-    def _fail(self, code: str, message: str, node: exp.Expr, hint: str | None = None, label: str = "") -> Unresolved:
-        self.report.error(code, message, self.fragment.span_of(node), label, help=hint)
+    def _fail(
+        self,
+        code: str,
+        message: str,
+        node: exp.Expr,
+        hint: str | None = None,
+        label: str = "",
+        about: str | None = None,
+    ) -> Unresolved:
+        self.report.error(code, message, self.fragment.span_of(node), label, help=hint, about=about)
         return Unresolved()
 
     # -- writes ------------------------------------------------------------------------------------------------
@@ -96,7 +104,8 @@ class Resolver:
             if column is None:
                 known = [c.name for c in table.columns]
                 hint = did_you_mean(identifier.name, known)
-                raise self._fail("AFS202", f"unknown column `{identifier.name}` of `{name}`", identifier, hint)
+                message = f"unknown column `{identifier.name}` of `{name}`"
+                raise self._fail("AFS202", message, identifier, hint, about=identifier.name)
             if identifier.name in columns:
                 raise self._fail("AFS208", f"column `{identifier.name}` is set twice", identifier)
             if column.serial:
@@ -115,7 +124,9 @@ class Resolver:
             rows = tuple(tuple(self._expression(part, Frame()) for part in row.expressions) for row in body.expressions)
             for row in rows:
                 if len(row) != len(columns):
-                    raise self._fail("AFS410", f"{len(columns)} columns but {len(row)} values", tree)
+                    raise self._fail(
+                        "AFS410", f"{counted(len(columns), 'column')} but {counted(len(row), 'value')}", tree
+                    )
             if returning and len(rows) != 1:
                 raise self._fail("AFS407", "`returning *` is for one row", tree)
             return Insert(name, columns, rows, None, returning)
@@ -123,7 +134,7 @@ class Resolver:
             raise self._fail("AFS407", "an insert takes `values (...)` or a select without `returning`", tree)
         query, found = self._query(body, None)
         if len(found) != len(columns):
-            raise self._fail("AFS410", f"{len(columns)} columns but {len(found)} values", tree)
+            raise self._fail("AFS410", f"{counted(len(columns), 'column')} but {counted(len(found), 'value')}", tree)
         assert isinstance(query, exp.Query)
         return Insert(name, columns, (), query, False)
 
@@ -146,7 +157,7 @@ class Resolver:
                 known = [c.name for c in table.columns]
                 shown = target if target is not None else part
                 hint = did_you_mean(shown.name, known)
-                raise self._fail("AFS202", f"unknown column `{shown.name}` of `{name}`", shown, hint)
+                raise self._fail("AFS202", f"unknown column `{shown.name}` of `{name}`", shown, hint, about=shown.name)
             if column.key:
                 raise self._fail("AFS408", f"`{column.name}` is a key and keys do not change", target)
             if column.name in assignments:
@@ -252,7 +263,8 @@ class Resolver:
             name = written(node.name)[1:]
             shape = self.scope.values.get(name)
             if not isinstance(shape, Rows):
-                raise self._fail("AFS203", f"`${name}` is not a set of rows", node, self._value_hint(name))
+                message = f"`${name}` is not a set of rows" if shape is not None else f"unknown value `${name}`"
+                raise self._fail("AFS203", message, node, self._value_hint(name) if shape is None else None, about=name)
             node.meta["rows"] = name
             node.meta["shape"] = shape
             return dict(shape.columns)
@@ -279,6 +291,7 @@ class Resolver:
             "not a table of this spec",
             related=related,
             help=hint,
+            about=name,
         )
         return Unresolved()
 
@@ -288,7 +301,7 @@ class Resolver:
         if not names:
             return columns
         if len(names) != len(columns):
-            raise self._fail("AFS410", f"{len(columns)} columns but {len(names)} names", node)
+            raise self._fail("AFS410", f"{counted(len(columns), 'column')} but {counted(len(names), 'name')}", node)
         return dict(zip(names, columns.values(), strict=True))
 
     def _join(self, join: exp.Join, frame: Frame) -> None:
@@ -375,6 +388,14 @@ class Resolver:
     # -- expressions -------------------------------------------------------------------------------------------
 
     def _expression(self, node: exp.Expr, frame: Frame) -> exp.Expr:
+        """`node` with its names resolved, and still in its place."""
+        place = place_of(node)
+        resolved = self._resolved(node, frame)
+        if place is not None:
+            resolved.meta.update(start=place[0], end=place[1] - 1)
+        return resolved
+
+    def _resolved(self, node: exp.Expr, frame: Frame) -> exp.Expr:
         if isinstance(node, exp.Column):
             return self._name(node, frame)
         if isinstance(node, exp.Dot | exp.Bracket):
@@ -423,7 +444,7 @@ class Resolver:
             owners = [alias for alias, columns in current.sources.items() if first in columns]
             if len(owners) > 1:
                 places = " and ".join(f"`{owner}.{first}`" for owner in owners)
-                raise self._fail("AFS206", f"`{first}` could be {places}", node, "say which one")
+                raise self._fail("AFS205", f"`{first}` could be {places}", node, "say which one")
             if owners:
                 return self._source_column(node, current.sources[owners[0]], owners[0], parts)
             if len(parts) == 1 and first in current.outputs:
@@ -436,7 +457,7 @@ class Resolver:
         name = parts[0].name
         if name not in columns:
             hint = did_you_mean(name, columns)
-            raise self._fail("AFS202", f"unknown column `{name}` of `{alias}`", node, hint)
+            raise self._fail("AFS202", f"unknown column `{name}` of `{alias}`", node, hint, about=name)
         column: exp.Expr = self._column(alias, name, columns[name])
         cell = columns[name]
         for part in parts[1:]:
@@ -451,7 +472,7 @@ class Resolver:
         found = cell.type.field(name)
         if found is None:
             hint = did_you_mean(name, [f.name for f in cell.type.fields])
-            raise self._fail("AFS202", f"unknown field `{name}` of {cell.type}", node, hint)
+            raise self._fail("AFS202", f"unknown field `{name}` of {cell.type}", node, hint, about=name)
         return Cell(found.type, cell.optional or found.optional)
 
     def _unknown_column(self, node: exp.Expr, name: str, frame: Frame) -> Unresolved:
@@ -459,17 +480,20 @@ class Resolver:
         if name in self.scope.values:
             return self._fail("AFS202", f"unknown column `{name}`", node, f"a value of the call is written `${name}`")
         hint = did_you_mean(name, names)
+        if node.this.args.get("quoted"):
+            hint = f"a text is written '{name}', in single quotes"
+            return self._fail("AFS202", f'"{name}" is a name, and no column has it', node, hint)
         if not names:
             return self._fail(
-                "AFS202", f"`{name}` is a column, and there are none here", node, hint, "no table is read here"
+                "AFS202", f"`{name}` is a column, and there are none here", node, hint, "no table is read here", name
             )
-        return self._fail("AFS202", f"unknown column `{name}`", node, hint)
+        return self._fail("AFS202", f"unknown column `{name}`", node, hint, about=name)
 
     def _value(self, node: exp.Column, parts: list[str]) -> Value:
         name = parts[0].removeprefix(MARK)
         shape = self.scope.values.get(name)
         if shape is None:
-            raise self._fail("AFS203", f"unknown value `${name}`", node, self._value_hint(name))
+            raise self._fail("AFS203", f"unknown value `${name}`", node, self._value_hint(name), about=name)
         if isinstance(shape, Rows):
             hint = f"read it with `select ... from ${name}`"
             raise self._fail("AFS203", f"`${name}` is a set of rows", node, hint)
@@ -482,7 +506,7 @@ class Resolver:
                 )
             if rest[0] not in shape.columns:
                 close = did_you_mean(rest[0], shape.columns)
-                raise self._fail("AFS202", f"unknown column `{rest[0]}` of `${name}`", node, close)
+                raise self._fail("AFS202", f"unknown column `{rest[0]}` of `${name}`", node, close, about=rest[0])
             found = shape.columns[rest[0]]
             cell = Cell(found.type, found.optional or shape.optional, found.references)
             rest = rest[1:]
@@ -516,15 +540,20 @@ class Resolver:
         if len(keys) != len(table.key):
             wanted = ", ".join(column.name for column in table.key)
             raise self._fail(
-                "AFS410", f"`{name}` has the key ({wanted}): {len(table.key)} values, not {len(keys)}", bracket
+                "AFS410",
+                f"`{name}` has the key ({wanted}): {counted(len(table.key), 'value')}, not {len(keys)}",
+                bracket,
             )
         self.reads.add(name)
         if not fields:
             return Lookup(this=name, expressions=keys)
         column = table.column(fields[0])
-        if column is None or len(fields) > 1:
+        if column is None:
             hint = did_you_mean(fields[0], [c.name for c in table.columns])
-            raise self._fail("AFS202", f"unknown column `{'.'.join(fields)}` of `{name}`", node, hint)
+            raise self._fail("AFS202", f"unknown column `{fields[0]}` of `{name}`", node, hint, about=fields[0])
+        if len(fields) > 1:
+            hint = f"let row = {name}[...]; then `$row.{'.'.join(fields)}`"
+            raise self._fail("AFS405", f"only a column can be read from `{name}[...]`", node, hint)
         lookup = Lookup(this=name, expressions=keys, field=fields[0])
         lookup.meta["cell"] = Cell(column.type, True, column.references)
         return lookup
@@ -552,12 +581,15 @@ class Resolver:
             return node
         if len(arguments) != len(function.parameters):
             wanted = ", ".join(parameter.name for parameter in function.parameters)
-            raise self._fail(
-                "AFS410", f"`{name}({wanted})` takes {len(function.parameters)} arguments, not {len(arguments)}", node
-            )
+            takes = counted(len(function.parameters), "argument")
+            raise self._fail("AFS410", f"`{name}({wanted})` takes {takes}, not {len(arguments)}", node)
         self.reads.update(function.sql.reads)
         apply = Apply(this=name, expressions=arguments)
-        apply.meta["cell"] = function.returns
+        missing = any(
+            may_be_null(argument) and not parameter.optional
+            for argument, parameter in zip(arguments, function.parameters, strict=True)
+        )
+        apply.meta["cell"] = replace(function.returns, optional=function.returns.optional or missing)
         return apply
 
     def _clock(self, which: str) -> Clock:

@@ -48,6 +48,8 @@ class Scope:
     tables: Mapping[str, Table]
     functions: Mapping[str, Function]
     values: Mapping[str, Shape] = field(default_factory=dict)
+    later: frozenset[str] = frozenset()
+    """Functions that are declared, but not yet known here."""
 
     def with_value(self, name: str, shape: Shape) -> Scope:
         return replace(self, values={**self.values, name: shape})

@@ -56,25 +56,42 @@ class Fragment:
         self.tree = tree
 
     def span_of(self, node: exp.Expr) -> Span:
-        """The place of `node`: from its first to its last identifier, else the whole fragment."""
-        places = [
-            (found.meta["start"], found.meta["end"] + 1)
-            for found in node.find_all(exp.Identifier)
-            if "start" in found.meta
-        ]
-        if isinstance(node, exp.Func) and not isinstance(node, exp.Binary | exp.Unary):
-            return self._span_of_call(node) or self.span
-        if not places:
+        """The place of `node`, with the brackets that close it; the whole fragment when it has none."""
+        place = place_of(node)
+        if place is None:
             return self.span
-        start, end = min(places)[0], max(end for _, end in places)
+        text, (start, end) = self.span.text, place
+        while end < len(text) and _open(text[start:end]) > 0:
+            end += 1
+        return self._part(start, end)
+
+    def span_of_name(self, node: exp.Func) -> Span:
+        """The name of a function that is called."""
+        if "start" in node.meta:
+            return self._part(node.meta["start"], node.meta["end"] + 1)
+        return self.span_of_word("|".join(re.escape(name) for name in node.sql_names()), node)
+
+    def span_of_word(self, pattern: str, node: exp.Expr) -> Span:
+        """Where a word stands first in the fragment, else the place of `node`."""
+        found = re.search(rf"\b(?:{pattern})\b", self.span.text, re.IGNORECASE)
+        return self._part(found.start(), found.end()) if found else self.span_of(node)
+
+    def has_word(self, word: str) -> bool:
+        return re.search(rf"\b{re.escape(word)}\b", self.span.text, re.IGNORECASE) is not None
+
+    def _part(self, start: int, end: int) -> Span:
         return Span(self.span.source, self.span.start + start, self.span.start + end)
 
-    def _span_of_call(self, node: exp.Func) -> Span | None:
-        """The name of the function, found in the text: sqlglot keeps no place for it."""
-        names = [node.name] if isinstance(node, exp.Anonymous) else [node.sql_name(), *node.sql_names()]
-        pattern = "|".join(re.escape(name) for name in names)
-        match = re.search(rf"\b(?:{pattern})\b", self.span.text, re.IGNORECASE)
-        return Span(self.span.source, self.span.start + match.start(), self.span.start + match.end()) if match else None
+
+def place_of(node: exp.Expr) -> tuple[int, int] | None:
+    """From the first to the last part of `node` whose place in its fragment is known."""
+    places = [(part.meta["start"], part.meta["end"] + 1) for part in node.walk() if "start" in part.meta]
+    return (min(places)[0], max(end for _, end in places)) if places else None
+
+
+def _open(text: str) -> int:
+    """How many brackets are left open."""
+    return sum(text.count(bracket) for bracket in "([") - sum(text.count(bracket) for bracket in ")]")
 
 
 def parse_sql(text: SqlText, report: Report) -> Fragment | None:
@@ -91,7 +108,7 @@ def parse_sql(text: SqlText, report: Report) -> Fragment | None:
         report.error("AFS401", "this SQL cannot be read", text.span, _first_line(str(error)))
         return None
     if len(trees) != 1 or trees[0] is None:
-        report.error("AFS402", "one statement is allowed here", text.span)
+        report.error("AFS402", "one expression or statement stands here, without a `;`", text.span)
         return None
     return Fragment(text, trees[0])
 
@@ -115,6 +132,8 @@ def _words(description: str) -> str:
     """sqlglot's description without its class names."""
     if description.startswith("Required keyword"):
         return "something is missing here"
+    if "unexpected token" in description.lower():
+        return "this is not expected here"
     return description[:1].lower() + description[1:]
 
 
@@ -143,5 +162,6 @@ __all__ = [
     "exp",
     "is_value",
     "parse_sql",
+    "place_of",
     "written",
 ]

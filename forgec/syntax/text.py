@@ -85,7 +85,11 @@ def split_message(span: Span, report: Report) -> list[str | tuple[Span, str | No
                 place = Span(body.source, body.start + i, body.start + i + 1)
                 report.error("AFS107", "a `{` in a message is never closed", place, help="write `{{` for a brace")
                 return parts
-            parts.append(_hole(body, i + 1, end))
+            if text[i + 1 : end].strip():
+                parts.append(_hole(body, i + 1, end))
+            else:
+                place = Span(body.source, body.start + i, body.start + end + 1)
+                report.error("AFS107", "nothing stands between these braces", place, help="write `{{` for a brace")
             i = literal_start = end + 1
         else:
             i += 1

@@ -36,19 +36,15 @@ class Call:
         self.tool = tool
         self.arguments = arguments
         self.answers: list[list[dict[str, Any]]] = []
-        self._asked = 0
-        self.staged: Overlay | None = None
-        self.counters: dict[str, int] | None = None
-        self.broken: list[str] | None = None
 
     # -- running -----------------------------------------------------------------------------------------------
 
     def run(self, constraints: Constraints) -> Result:
         """What the call comes to; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
         self._asked = 0
-        self.staged = None
-        self.counters = None
-        self.broken = None
+        self.staged: Overlay | None = None
+        self.counters: dict[str, int] | None = None
+        self.broken: list[str] | None = None
         value = self.tool.function(self, *self.arguments)
         if self.staged is not None:
             constraints.check(self)

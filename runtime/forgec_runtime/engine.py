@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import duckdb
 from duckdb import DuckDBPyConnection as Connection
 from duckdb import Error as EngineError
@@ -28,6 +30,17 @@ def connect(*, memory: str = "2GB", seconds: int = 60) -> Connection:
     return connection
 
 
+def fetch(connection: Connection, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+    """All rows of an answer. Raises `EngineError`, also for dates beyond the years 1 to 9999, which Python has not."""
+    answer = connection.execute(statement, parameters)
+    kinds = [str(column[1]) for column in answer.description or ()]
+    rows = answer.fetchall()
+    times = [i for i, kind in enumerate(kinds) if kind in ("DATE", "TIMESTAMP")]
+    if times and any(type(row[i]) is str for row in rows for i in times):
+        raise EngineError("date out of range")
+    return rows
+
+
 def lock(connection: Connection) -> None:
     """Close files, network and settings for good; tables can still be written."""
     connection.execute("set disabled_filesystems = 'LocalFileSystem'")
@@ -35,4 +48,4 @@ def lock(connection: Connection) -> None:
     connection.execute("set lock_configuration = true")
 
 
-__all__ = ["Connection", "EngineError", "connect", "lock"]
+__all__ = ["Connection", "EngineError", "connect", "fetch", "lock"]

@@ -24,6 +24,9 @@ from .world import Base, World
 StepCall = tuple[Episode, str, Arguments]
 """An episode, the name of a tool, and its arguments."""
 
+_Later = dict[Episode, deque[Call] | None]
+"""The episodes of a step, each with the calls that follow its running one; few have any."""
+
 
 class Environment:
     """A compiled environment. Episodes share the rows of their world; each holds only what it changed."""
@@ -54,6 +57,7 @@ class Environment:
         self._tables = {table.name: table for table in self.tables}
         self._constraints = Constraints(self._tables, invariants)
         self._bases: dict[str, Base] = {}
+        self._grown: set[Base] = set()
 
     # -- episodes ----------------------------------------------------------------------------------------------
 
@@ -87,7 +91,7 @@ class Environment:
         DuckDB is asked depends on the tools called, not on the number of calls.
         """
         results: list[Result | None] = [None] * len(calls)
-        later: dict[Episode, deque[Call]] = {}
+        later: _Later = {}
         ready: list[Call] = []
         for index, (episode, name, arguments) in enumerate(calls):
             tool = self.tools.get(name) if isinstance(name, str) else None
@@ -99,20 +103,22 @@ class Environment:
                 results[index] = Result("invalid", decoded)
                 continue
             call = Call(index, episode, tool, decoded)
-            if episode in later:
-                later[episode].append(call)
-            else:
-                later[episode] = deque()
+            if episode not in later:
+                later[episode] = None
                 ready.append(call)
+            elif (queue := later[episode]) is not None:
+                queue.append(call)
+            else:
+                later[episode] = deque((call,))
         while ready:
             ready = self._round(ready, later, results)
-        for base in {episode.base for episode in later}:
-            base.trim()
+        while self._grown:
+            self._grown.pop().trim()
         return results  # type: ignore[return-value]  # every call has ended
 
     # -- the scheduler -----------------------------------------------------------------------------------------
 
-    def _round(self, ready: list[Call], later: dict[Episode, deque[Call]], results: list[Result | None]) -> list[Call]:
+    def _round(self, ready: list[Call], later: _Later, results: list[Result | None]) -> list[Call]:
         """Run each call until it ends or waits, then fetch what is waited for; gives the calls to run again."""
         fetches: dict[tuple[int, str], list[tuple[Call, Fetch]]] = {}
         asks: dict[tuple[int, int], list[tuple[Call, Ask]]] = {}
@@ -133,9 +139,8 @@ class Environment:
             except Exception as error:  # one tool's mistake must not take the other episodes of the step with it
                 result = Result("fault", FAULT_TEXT, detail=repr(error))
             results[call.index] = result
-            waiting = later[call.episode]
-            if waiting:
-                ready.append(waiting.popleft())
+            if queue := later[call.episode]:
+                ready.append(queue.popleft())
         again: list[Call] = []
         for fetched in fetches.values():
             self._fetch(fetched)
@@ -146,11 +151,11 @@ class Environment:
 
     def _fetch(self, waiting: list[tuple[Call, Fetch]]) -> None:
         self.executions += 1
-        waiting[0][0].episode.base.fetch(waiting[0][1].table, [fetch.key for _, fetch in waiting])
+        base = waiting[0][0].episode.base
+        base.fetch(waiting[0][1].table, [fetch.key for _, fetch in waiting])
+        self._grown.add(base)
 
-    def _answer(
-        self, waiting: list[tuple[Call, Ask]], later: dict[Episode, deque[Call]], results: list[Result | None]
-    ) -> list[Call]:
+    def _answer(self, waiting: list[tuple[Call, Ask]], later: _Later, results: list[Result | None]) -> list[Call]:
         """Answer one query for all calls that wait for it; those that it fails for end here, alone."""
         query = waiting[0][1].query
         try:
@@ -160,7 +165,7 @@ class Environment:
                 return [call for one in waiting for call in self._answer([one], later, results)]
             call = waiting[0][0]
             results[call.index] = Result("fault", FAULT_TEXT, detail=str(error))
-            return [later[call.episode].popleft()] if later[call.episode] else []
+            return [queue.popleft()] if (queue := later[call.episode]) else []
         for (call, _), answer in zip(waiting, answers, strict=True):
             call.answers.append(answer)
         return [call for call, _ in waiting]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .engine import fetch
 from .schema import Key, Table
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def execute(
     columns = query.columns
     width = len(columns) + 1
     answers: list[list[dict[str, Any]]] = [[] for _ in asks]
-    for row in connection.execute(query.statement(changed), parameters).fetchall():
+    for row in fetch(connection, query.statement(changed), parameters):
         answers[row[0]].append(dict(zip(columns, row[1:width], strict=True)))
     return answers
 

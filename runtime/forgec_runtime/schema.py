@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .types import Type
@@ -58,10 +59,10 @@ class Table(Generic[Row]):
         """The columns whose values other rows must agree to: unique ones and references."""
         return tuple(column for column in self.columns if column.unique or column.references)
 
-    def key_of(self, row: Mapping[str, Any]) -> Key:
-        if len(self.key) == 1:
-            return row[self.key[0]]
-        return tuple(row[name] for name in self.key)
+    @cached_property
+    def key_of(self) -> Callable[[Mapping[str, Any]], Key]:
+        """The key of a row."""
+        return itemgetter(*self.key)
 
     @cached_property
     def _serial_parts(self) -> tuple[str, int, str]:
@@ -72,7 +73,7 @@ class Table(Generic[Row]):
     def serial_key(self, number: int) -> str:
         """The key that the engine makes for `number`."""
         prefix, width, suffix = self._serial_parts
-        return f"{prefix}{number:0{width}d}{suffix}"
+        return prefix + str(number).zfill(width) + suffix
 
     def serial_number(self, key: str) -> int | None:
         """The number in a key that looks as if the engine had made it."""

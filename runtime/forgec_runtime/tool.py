@@ -71,13 +71,14 @@ class Tool:
 
 def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
     """The values of all parameters in order; a text that an agent can act on when `given` does not fit."""
-    if isinstance(given, str | bytes):
-        try:
-            given = from_json(given)
-        except ValueError as error:
-            return f"The arguments are not valid JSON: {error}"
-    if not isinstance(given, Mapping):
-        return "The arguments must be a JSON object"
+    if type(given) is not dict:  # most are, and these questions are not free
+        if isinstance(given, str | bytes):
+            try:
+                given = from_json(given)
+            except ValueError as error:
+                return f"The arguments are not valid JSON: {error}"
+        if not isinstance(given, Mapping):
+            return "The arguments must be a JSON object"
     values: list[Any] = []
     problems: list[str] = []
     for parameter in tool.parameters:

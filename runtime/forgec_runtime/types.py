@@ -21,6 +21,9 @@ MAX_TEXT = 65_536
 """The longest text a column or an argument holds, in characters."""
 
 
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
 class Mismatch(ValueError):
     """A JSON value that is not of the wanted type; its text says what was wanted."""
 
@@ -52,7 +55,7 @@ class Text(Type):
             raise Mismatch("a string")
         if len(value) > MAX_TEXT:
             raise Mismatch(f"a string of at most {MAX_TEXT} characters")
-        if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        if _UNSTORABLE.search(value):
             raise Mismatch("a string without NUL and lone surrogates")
         return value
 

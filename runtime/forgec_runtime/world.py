@@ -87,7 +87,7 @@ class Base:
             cache[table.key_of(row)] = row
 
     def trim(self) -> None:
-        """Forget the rows fetched first of tables that hold too many. Not amid a step: its calls need what they have."""
+        """Forget rows beyond `MAX_CACHED`, those fetched first. Not amid a step: its calls need what they have."""
         for name, cache in self.cache.items():
             if len(cache) > MAX_CACHED and not self.whole[name]:
                 for key in list(islice(cache, len(cache) - MAX_CACHED)):

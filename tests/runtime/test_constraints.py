@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forgec_runtime import Environment, Result
 
+from forgec_runtime import Environment, Result
 from tests.runtime.library_fixture import make_library
 
 

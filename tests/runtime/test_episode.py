@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from forgec_runtime import Column, Environment, Table
 from forgec_runtime import types as t
-
 from tests.runtime.library_fixture import LOANS, make_library
 
 
@@ -70,7 +70,7 @@ def test_the_world_stays_as_it_is(env: Environment) -> None:
     assert before["members"][1]["fines"] == Decimal("4.50")
 
 
-# -- keys that the engine makes ------------------------------------------------------------------------------------------
+# -- keys that the engine makes --------------------------------------------------------------------------------------
 
 
 def made(env: Environment, episode: Any, isbn: str = "B5") -> Any:
@@ -133,7 +133,7 @@ def test_a_key_grows_beyond_its_zeros() -> None:
     assert [LOANS.serial_key(number) for number in (1, 9999, 10000)] == ["L0001", "L9999", "L10000"]
 
 
-# -- cost ----------------------------------------------------------------------------------------------------------------
+# -- cost ------------------------------------------------------------------------------------------------------------
 
 
 def test_an_idle_episode_is_small(env: Environment) -> None:

@@ -4,13 +4,14 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from forgec_runtime import LoadError, load_environment
 
 INIT = """
 from datetime import datetime
 from forgec_runtime import Environment
 from .schema import TABLES
-ENVIRONMENT = Environment(name="tiny", doc=__doc__ or "", clock=datetime(2025, 3, 1), tables=TABLES, tools=(), worlds=())
+ENVIRONMENT = Environment(name="tiny", clock=datetime(2025, 3, 1), tables=TABLES, tools=(), worlds=())
 """
 
 
@@ -38,7 +39,7 @@ def test_a_package_is_loaded_anew_after_it_was_compiled_again(tmp_path: Path) ->
 
 
 def test_a_folder_without_a_package_is_told(tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match="there is no generated environment in .*; compile its spec first"):
+    with pytest.raises(LoadError, match=r"there is no generated environment in .*; compile its spec first"):
         load_environment(tmp_path)
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forgec_runtime import Call, Column, Environment, Episode, Fault, Query, Table, World
-from forgec_runtime import types as t
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from forgec_runtime import Call, Column, Environment, Episode, Fault, Query, Table, World
+from forgec_runtime import types as t
 from tests.runtime.library_fixture import HOLDS, NOW, OPEN_LOANS, make_library, tool
 
 PAIRS: Table[Any] = Table("pairs", columns=(Column("k", t.Integer()), Column("v", t.Integer())), key=("k",))
@@ -156,7 +156,7 @@ def test_rows_with_a_composite_key_hide_their_former_selves(tmp_path: Path) -> N
     assert [row["place"] for row in env.call(episode, "advance", place=6).value] == [1, 6]
 
 
-# -- values --------------------------------------------------------------------------------------------------------------
+# -- values ----------------------------------------------------------------------------------------------------------
 
 ITEM = (
     "STRUCT(isbn VARCHAR, copies BIGINT, price DECIMAL(8, 2), due DATE, tags VARCHAR[], place STRUCT(city VARCHAR))[]"
@@ -168,7 +168,7 @@ UNNESTED = Query(
     columns=("isbn", "copies", "price", "due", "tags", "place"),
     order="q.isbn",
 )
-FULL = {
+FULL: dict[str, Any] = {
     "isbn": "1",
     "copies": 3,
     "price": Decimal("4.50"),
@@ -176,8 +176,15 @@ FULL = {
     "tags": ["a"],
     "place": {"city": "X"},
 }
-EMPTY = {"isbn": "2", "copies": None, "price": None, "due": None, "tags": [], "place": None}
-PARTLY = {"isbn": "3", "copies": 2**53, "price": Decimal("0.05"), "due": None, "tags": None, "place": {"city": None}}
+EMPTY: dict[str, Any] = {"isbn": "2", "copies": None, "price": None, "due": None, "tags": [], "place": None}
+PARTLY: dict[str, Any] = {
+    "isbn": "3",
+    "copies": 2**53,
+    "price": Decimal("0.05"),
+    "due": None,
+    "tags": None,
+    "place": {"city": None},
+}
 
 
 @pytest.mark.parametrize("rows", [[], [EMPTY], [FULL], [FULL, EMPTY, PARTLY], [EMPTY, PARTLY]])
@@ -234,7 +241,7 @@ def test_tables_and_columns_may_have_any_name(tmp_path: Path) -> None:
     assert env.call(env.reset("w"), "change").value == [{"id": "a", "cid": "c", "gone": "changed"}]
 
 
-# -- outside calls -------------------------------------------------------------------------------------------------------
+# -- outside calls ---------------------------------------------------------------------------------------------------
 
 
 def test_evaluate_sees_the_episode(tmp_path: Path) -> None:

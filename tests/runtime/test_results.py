@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+
 from forgec_runtime import Result
 from forgec_runtime.results import to_json
 

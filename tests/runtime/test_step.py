@@ -125,7 +125,7 @@ SHARED = Query(
 )
 
 
-# -- faults --------------------------------------------------------------------------------------------------------------
+# -- faults ----------------------------------------------------------------------------------------------------------
 
 BY_ZERO = Query(
     "select (1000 // call.n)::utinyint as n", tables=(), values=(("n", "BIGINT"),), columns=("n",), order=""
@@ -133,15 +133,21 @@ BY_ZERO = Query(
 TWO_ROWS = Query("select unnest([1, 2]) as n", tables=(), values=(), columns=("n",), order="q.n")
 
 
+def rename(call: Call) -> None:
+    member = call.find(MEMBERS, "M1")
+    assert member is not None
+    call.update(MEMBERS, member, {"name": "changed"})
+
+
 def engine_fault(call: Call, n: int) -> Any:
     """Overflows below 4."""
-    call.update(MEMBERS, call.find(MEMBERS, "M1") or {}, {"name": "changed"})  # type: ignore[type-var]
+    rename(call)
     return call.value(BY_ZERO, n)
 
 
 def python_fault(call: Call, n: int) -> Any:
     """Divides by zero for 0."""
-    call.update(MEMBERS, call.find(MEMBERS, "M1") or {}, {"name": "changed"})  # type: ignore[type-var]
+    rename(call)
     return 10 // n
 
 
@@ -215,7 +221,7 @@ def test_a_value_that_json_cannot_hold_is_a_fault_and_leaves_nothing(tmp_path: P
     assert episode.changes() == {}
 
 
-# -- audited rules, determinism ------------------------------------------------------------------------------------------
+# -- audited rules, determinism --------------------------------------------------------------------------------------
 
 
 def test_an_audited_rule_is_noted_when_the_call_succeeds(env: Environment) -> None:

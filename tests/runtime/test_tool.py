@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+
 from forgec_runtime import Call, Parameter, Tool
 from forgec_runtime import types as t
 from forgec_runtime.tool import decode_arguments, unknown_tool
@@ -59,7 +60,8 @@ def test_values_in_the_order_of_the_parameters(given: Any, values: list[Any]) ->
         ({"amount": 1, "zzz": 2}, "there is no argument 'zzz'"),
         (
             {"count": [], "on": 3, "x": 1},
-            "amount is missing; on must be a date such as 2025-03-01; count must be an integer; there is no argument 'x'",
+            "amount is missing; on must be a date such as 2025-03-01; count must be an integer; "
+            "there is no argument 'x'",
         ),
         ([], "The arguments must be a JSON object"),
         (None, "The arguments must be a JSON object"),

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from forgec_runtime import Call, Column, Environment, LoadError, Table, World
 from forgec_runtime import types as t
 from forgec_runtime import world as worlds
 from forgec_runtime.engine import EngineError
-
 from tests.runtime.library_fixture import BOOKS, NOW, make_library, tool
 
 LARGE = 12_000
@@ -85,7 +85,7 @@ def test_a_call_may_need_more_rows_than_are_cached(large: Environment, monkeypat
     assert large.call(large.reset("front_desk"), "titles", isbns=isbns).value == [f"Book {9000 + i}" for i in range(5)]
 
 
-# -- files ---------------------------------------------------------------------------------------------------------------
+# -- files -----------------------------------------------------------------------------------------------------------
 
 ITEM = t.Record("Item", (t.Field("sku", t.Text()), t.Field("price", t.Decimal(8, 2))))
 ORDERS: Table[Any] = Table(
@@ -153,7 +153,7 @@ def test_a_world_that_is_not_there_is_told(tmp_path: Path) -> None:
         _env(tmp_path / "none.json").reset("w")
 
 
-# -- the database ----------------------------------------------------------------------------------------------------------
+# -- the database ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,72 @@
+"""The shape of the code: one door to each library, and generated code that imports the runtime only."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+DOORS = {
+    "lark": "forgec/syntax/",
+    "sqlglot": "forgec/sql/tree.py",
+    "networkx": "forgec/model/tasks.py",
+    "pydantic": "forgec/model/spec.py",
+    "jinja2": "forgec/codegen/render.py",
+    "black": "forgec/codegen/render.py",
+    "click": "forgec/commands/",
+    "duckdb": "runtime/forgec_runtime/engine.py",
+    "orjson": "runtime/forgec_runtime/results.py",
+}
+
+
+def _imports(path: Path) -> Iterator[str]:
+    """The top-level packages that a module imports, relative imports as the empty string."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield "" if node.level else (node.module or "").partition(".")[0]
+
+
+def _modules(*folders: str) -> list[Path]:
+    return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("library", sorted(DOORS))
+def test_a_library_is_imported_at_its_door_alone(library: str) -> None:
+    importers = [p.relative_to(ROOT).as_posix() for p in _modules("forgec", "runtime") if library in _imports(p)]
+    assert importers
+    assert [path for path in importers if not path.startswith(DOORS[library])] == []
+
+
+def test_every_third_party_library_has_a_door() -> None:
+    ours = {"", "forgec", "forgec_runtime"} | set(sys.stdlib_module_names)
+    used = {name for path in _modules("forgec", "runtime") for name in _imports(path)} - ours
+    assert used == set(DOORS)
+
+
+def test_generated_code_imports_the_standard_library_and_the_runtime_only() -> None:
+    allowed = {"", "__future__", "collections", "datetime", "decimal", "pathlib", "typing", "forgec_runtime"}
+    modules = _modules("generated")
+    assert modules
+    assert {name for path in modules for name in _imports(path)} <= allowed
+
+
+def test_the_exports_of_the_runtime_are_complete_and_sorted() -> None:
+    import forgec_runtime
+
+    exported = forgec_runtime.__all__
+    assert sorted(exported, key=lambda name: (not name.isupper(), name)) == exported
+    public = {
+        name for name, value in vars(forgec_runtime).items() if not name.startswith("_") and not _is_module(value)
+    }
+    assert public == set(exported)
+
+
+def _is_module(value: object) -> bool:
+    return type(value).__name__ == "module"
