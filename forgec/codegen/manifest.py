@@ -87,7 +87,7 @@ def compare(folder: Path, files: Mapping[str, str], manifest: str) -> Outcome:
             outcome.unchanged.append(name)
             continue
         outcome.written.append(name)
-        if current is not None and name in known and digest(current) != known[name]:
+        if current is not None and name != MANIFEST and digest(current) != known.get(name):
             outcome.edited.append(name)
     for name in sorted(set(known) - set(files)):
         current = _read(folder / name)
@@ -102,9 +102,9 @@ def write(folder: Path, files: Mapping[str, str], manifest: str, outcome: Outcom
     """Bring `folder` to `files`. Each file is replaced in one step, and the manifest last. Raises `OSError`."""
     for name in outcome.written:
         if name != MANIFEST:
-            _replace(folder / name, files[name])
+            _put(folder / name, files[name])
     if MANIFEST in outcome.written:
-        _replace(folder / MANIFEST, manifest)
+        _put(folder / MANIFEST, manifest)
     for name in outcome.removed:
         (folder / name).unlink(missing_ok=True)
         for parent in (folder / name).parents:
@@ -116,10 +116,18 @@ def write(folder: Path, files: Mapping[str, str], manifest: str, outcome: Outcom
 def _read(path: Path) -> str | None:
     try:
         return path.read_bytes().decode("utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, UnicodeDecodeError):
         return ""
+
+
+def _put(path: Path, text: str) -> None:
+    try:
+        _replace(path, text)
+    except OSError as error:
+        error.filename = path.as_posix()  # not the temporary file, of which nobody knows
+        raise
 
 
 def _replace(path: Path, text: str) -> None:

@@ -21,7 +21,7 @@ specs_argument = click.argument("specs", nargs=-1, required=True, type=click.Pat
 
 def check_all(specs: Sequence[Path]) -> list[Checked]:
     """Check every spec, each once, in the order given; two may not declare the same environment."""
-    unique = list(dict.fromkeys(specs))
+    unique = list({path.resolve(): path for path in reversed(specs)}.values())[::-1]
     checked = [check(path) for path in unique]
     owners: dict[str, Path] = {}
     for i, result in enumerate(checked):

@@ -50,7 +50,7 @@ def command(
     Examples:
       forgec run library --agent gold
       forgec run library --agent gold --agent noop
-      forgec run build/environments/library --task settle_and_borrow --json
+      forgec run build/environments/library --task settle_the_overdue --json
 
     Exit codes: 0 played, 1 a gold plan fails or is not paid, 2 an environment or task does not exist.
     """

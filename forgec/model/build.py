@@ -16,7 +16,7 @@ from forgec.model.tasks import build_task
 from forgec.model.tests import build_test
 from forgec.model.types import TypeResolver
 from forgec.model.worlds import build_world
-from forgec.source import Source
+from forgec.source import Source, Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constant
 from forgec.sql.emit import Emitter
@@ -98,7 +98,8 @@ class _Build:
     def _environment(self) -> nodes.Environment | None:
         found = self._items(nodes.Environment)
         if not found:
-            place = self.file.items[0].span if self.file.items else self.file.span
+            first = self.file.items[0].span if self.file.items else self.file.span
+            place = Span(self.source, first.start, first.start + len(first.text.split()[0]))
             if not self.report.failed:
                 example = 'environment library "Front desk of a public library" { }'
                 self.report.error("AFS210", "this spec declares no environment", place, help=f"begin with `{example}`")
@@ -193,6 +194,7 @@ class _Build:
         parameters: list[m.Parameter] = []
         for item in items:
             if not names.add(item.name) or (item.row and not names.add(item.row)):
+                self.report.give_up(item.name.text, *([item.row.text] if item.row else []))
                 continue
             is_reference = isinstance(item.type, nodes.Reference)
             cell = (
@@ -235,6 +237,8 @@ class _Build:
             if names.add(item.name):
                 parameters = self._parameters(item.parameters, checker, scope)
                 result = self.types.result(item.returns) if item.returns else None
+                if item.returns is not None and result is None:
+                    self.report.give_up(item.name.text)
                 tools[item.name.text] = build_tool(item, parameters, result, checker, scope)
         return tools
 

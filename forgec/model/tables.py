@@ -13,8 +13,10 @@ from forgec.sql.check import SqlChecker
 from forgec.sql.query import Sql
 from forgec.sql.scope import Scope
 from forgec.syntax import nodes
-from forgec_runtime.types import Double, Record, Text
+from forgec_runtime.types import Double, Integer, Record, Text
 
+COUNTED = "{}"
+"""The pattern of integer keys that the engine makes: 1, 2, 3."""
 _SERIAL = re.compile(r"[^{}]*\{0{1,12}\}[^{}]*")
 
 
@@ -117,7 +119,7 @@ def _column(
         key="key" in kinds,
         unique="unique" in kinds,
         scored="unscored" not in kinds,
-        serial=serial.pattern if serial else None,
+        serial=(serial.pattern or COUNTED) if serial else None,
         references=cell.references if isinstance(node.type, nodes.Reference) else None,
     )
 
@@ -143,9 +145,12 @@ def _check_kind(
         return False
     if serial is None:
         return True
-    if "key" not in kinds or not isinstance(type_, Text) or not _SERIAL.fullmatch(serial.pattern or ""):
-        hint = "such as `loan_id text key serial 'L{0000}'`"
-        report.error("AFS307", "a serial is a text key with a pattern of zeros in braces", serial.span, help=hint)
+    patterned = isinstance(type_, Text) and serial.pattern is not None and _SERIAL.fullmatch(serial.pattern)
+    counted = isinstance(type_, Integer) and serial.pattern is None
+    if "key" not in kinds or not (patterned or counted):
+        hint = "such as `loan_id text key serial 'L{0000}'` or `ticket_id integer key serial`"
+        message = "a serial is a text key with a pattern of zeros in braces, or an integer key without one"
+        report.error("AFS307", message, serial.span, help=hint)
         return False
     return True
 

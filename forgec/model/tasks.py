@@ -29,7 +29,7 @@ def build_task(
         return None
     intents = [part for part in item.parts if isinstance(part, nodes.Intent)]
     if len(intents) != 1:
-        hint = 'say what the user wants: intent """You want to ...""";'
+        hint = 'say what the user wants: intent """You want to ..."""'
         report.error("AFS701", "a task has one intent", item.name.span, help=hint)
     facts: list[Fact] = []
     for part in item.parts:
@@ -41,7 +41,8 @@ def build_task(
                 report.give_up(part.name.text)
     plans = [part for part in item.parts if isinstance(part, nodes.Plan)]
     if len(plans) != 1:
-        report.error("AFS702", "a task has one plan", item.name.span)
+        hint = "say how it is done: plan { a = some_tool(some_parameter: 'value'); }"
+        report.error("AFS702", "a task has one plan", item.name.span, help=hint)
         return None
     if not plans[0].nodes:
         report.error("AFS702", "this plan is empty", plans[0].span)
@@ -160,7 +161,7 @@ def _plan(
             continue
         call = build_call(node.call, tools, checker, scope)
         scope = result_of(tools.get(node.call.tool.text), scope, node.name.text)
-        if call is None:
+        if call is None or call.tool in checker.report.broken:
             checker.report.give_up(node.name.text)
         else:
             after = tuple(name.text for name in node.after)

@@ -35,7 +35,7 @@ def build_test(
 
 def _run(node: nodes.Run, tools: Mapping[str, Tool], checker: SqlChecker, scope: Scope) -> tuple[Run | None, Scope]:
     call = build_call(node.call, tools, checker, scope)
-    if node.name is not None and (call is None or node.fails is not None):
+    if node.name is not None and (call is None or call.tool in checker.report.broken or node.fails):
         checker.report.give_up(node.name.text)
     tool = tools.get(node.call.tool.text)
     returns = None

@@ -15,6 +15,7 @@ from forgec.sql.scope import Row, Rows, Shape
 from forgec.sql.tree import DIALECT, Value, exp
 from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
 from forgec_runtime.engine import EngineError
+from forgec_runtime.types import Integer
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,14 @@ class ReferenceEpisode:
     def _last_serial(self, table: m.Table) -> int:
         """The highest number among the keys that look as if the engine had made them."""
         assert table.serial is not None
-        numbers = [serial_number(table.serial, str(key[0])) for key in self.database.table(table)]
+        numbers = [serial_number(table.serial, key[0]) for key in self.database.table(table)]
         return max((number for number in numbers if number is not None), default=0)
 
 
-def serial_number(pattern: str, key: str) -> int | None:
+def serial_number(pattern: str, key: str | int) -> int | None:
     """The number in a key made after `pattern`; None when the key does not follow it."""
+    if isinstance(key, int):
+        return key
     prefix, zeros, suffix = re.split(r"[{}]", pattern)
     match = re.fullmatch(re.escape(prefix) + f"([0-9]{{{max(len(zeros), 1)},18}})" + re.escape(suffix), key)
     return int(match[1]) if match else None
@@ -261,9 +264,11 @@ class _Call:
         self.database.insert(table, row)
         return row
 
-    def _next_key(self, table: m.Table) -> str:
+    def _next_key(self, table: m.Table) -> str | int:
         assert table.serial is not None
         self.episode.counters[table.name] += 1
+        if isinstance(table.key[0].type, Integer):
+            return self.episode.counters[table.name]
         prefix, zeros, suffix = re.split(r"[{}]", table.serial)
         return f"{prefix}{self.episode.counters[table.name]:0{len(zeros)}d}{suffix}"
 

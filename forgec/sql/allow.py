@@ -9,13 +9,13 @@ from forgec.diagnostics import Report, counted, did_you_mean
 from forgec.sql.scope import Scope
 from forgec.sql.tree import Fragment, exp
 
-_STRUCTURE = (
+STRUCTURE = (
     exp.Select, exp.From, exp.Where, exp.Group, exp.Having, exp.Order, exp.Ordered, exp.Limit, exp.Distinct, exp.Join,
     exp.Subquery, exp.CTE, exp.With, exp.TableAlias, exp.Table, exp.Identifier, exp.Column, exp.Star, exp.Alias,
     exp.Paren, exp.Tuple, exp.Literal, exp.Boolean, exp.Null, exp.Union, exp.Except, exp.Intersect, exp.Values,
     exp.Returning, exp.Insert, exp.Update, exp.Delete, exp.Schema, exp.Var, exp.DataType, exp.DataTypeParam,
 )  # fmt: skip
-_OPERATORS = (
+OPERATORS = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
     exp.NullSafeEQ, exp.NullSafeNEQ, exp.Like, exp.ILike, exp.Exists, exp.Case, exp.If, exp.Add, exp.Sub, exp.Mul,
     exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe, exp.Cast, exp.Interval, exp.Dot, exp.Bracket, exp.Struct,
@@ -36,8 +36,8 @@ NAMED_FUNCTIONS = {"round_even": 2, "now": 0}
 """Functions that sqlglot has no node for, with the number of their arguments."""
 
 _TYPES = {"VARCHAR", "TEXT", "INT", "BIGINT", "DECIMAL", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMPNTZ"}
-_CASTS = {"text", "integer", "bigint", "decimal", "double", "boolean", "date", "timestamp"}
-_UNITS = {"DAY", "WEEK", "MONTH", "YEAR", "HOUR", "MINUTE", "SECOND"}
+CASTS = {"text", "integer", "bigint", "decimal", "double", "boolean", "date", "timestamp"}
+UNITS = {"DAY", "WEEK", "MONTH", "YEAR", "HOUR", "MINUTE", "SECOND"}
 
 _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Select: {"expressions", "from_", "where", "group", "having", "order", "limit", "joins", "distinct", "with_"},
@@ -67,7 +67,7 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
 }  # fmt: skip
 """For nodes that carry clauses: the clauses that may be there."""
 
-_ALLOWED = {*_STRUCTURE, *_OPERATORS, *FUNCTIONS}
+_ALLOWED = {*STRUCTURE, *OPERATORS, *FUNCTIONS}
 MAX_NODES = 3_000
 
 
@@ -137,13 +137,13 @@ def _problem_of_detail(node: exp.Expr) -> tuple[str, str, str | None] | None:
     if isinstance(node, exp.DataType):
         name = node.this.name if hasattr(node.this, "name") else str(node.this)
         if name not in _TYPES:
-            return "AFS405", "this type may not be cast to", "types: " + ", ".join(sorted(_CASTS))
+            return "AFS405", "this type may not be cast to", "types: " + ", ".join(sorted(CASTS))
     elif isinstance(node, exp.CurrentDate) and node.this is not None:
         return "AFS410", "`today` takes no arguments", None
     elif isinstance(node, exp.Interval):
         unit = node.args.get("unit")
-        if unit is None or unit.name.upper() not in _UNITS:
-            return "AFS405", "an interval is written `interval 21 day`", "units: " + ", ".join(sorted(_UNITS)).lower()
+        if unit is None or unit.name.upper() not in UNITS:
+            return "AFS405", "an interval is written `interval 21 day`", "units: " + ", ".join(sorted(UNITS)).lower()
     elif isinstance(node, exp.Join):
         if not (node.args.get("on") or node.args.get("using")):
             return "AFS406", "a join needs `on` or `using`", None

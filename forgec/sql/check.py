@@ -11,9 +11,9 @@ from forgec.sql.emit import Emitter, empty_rows, typed_null
 from forgec.sql.infer import assignable, comparable, infer
 from forgec.sql.oracle import Oracle, Rejected
 from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
-from forgec.sql.resolve import Frame, Resolver, Unresolved, may_be_null
+from forgec.sql.resolve import UNKNOWN, Frame, Resolver, Unresolved, may_be_null
 from forgec.sql.scope import Cell, Rows, Scope
-from forgec.sql.tree import Fragment, Lookup, Value, exp, parse_sql
+from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, exp, parse_sql
 from forgec.syntax.nodes import SqlText
 from forgec_runtime.types import Boolean, Enum, Text, Type
 
@@ -74,9 +74,20 @@ class SqlChecker:
         sql = self._expression(fragment, tree, resolver)
         if sql is not None and wanted is not None:
             assert isinstance(sql.shape, Cell)
+            if sql.shape.type is UNKNOWN:
+                return self._of_type(fragment, sql, wanted)
             if not self.check_assignable(wanted, tree, sql.shape.type, text.span):
                 return None
         return sql
+
+    def _of_type(self, fragment: Fragment, sql: Sql, wanted: Type) -> Sql | None:
+        """`sql`, whose own type is none that we hold (NULL, or a record with a NULL in it), as a `wanted`."""
+        if isinstance(sql.tree, exp.Null):
+            return sql
+        cast = exp.cast(sql.expression.copy(), wanted.sql, dialect=DIALECT)
+        if self._describe(fragment, f"select {self._typed(cast)} as x") is None:
+            return None
+        return replace(sql, tree=cast, shape=Cell(wanted, may_be_null(sql.expression)))
 
     def row(self, text: SqlText, scope: Scope, wanted: list[Type]) -> list[exp.Expr] | None:
         """The constants of one row `(1, 'a', null)`."""
@@ -146,7 +157,7 @@ class SqlChecker:
         types = self._describe(fragment, f"select {self._typed(tree)} as x")
         if types is None:
             return None
-        type_ = types[0] or Text()
+        type_ = types[0] or UNKNOWN
         _note_difference(tree, types[0])
         cell = tree.meta.get("cell") or Cell(_declared(tree, type_), may_be_null(tree))
         return Sql(fragment.span, tree, None, cell, frozenset(resolver.reads))
@@ -158,7 +169,7 @@ class SqlChecker:
         if types is None:
             return None
         shaped = {
-            name: replace(cell, type=_kept(cell.type, type_ or Text()))
+            name: replace(cell, type=_kept(cell.type, type_ or UNKNOWN))
             for (name, cell), type_ in zip(columns.items(), types, strict=True)
         }
         return Sql(

@@ -173,7 +173,8 @@ class Resolver:
 
     def _write_frame(self, tree: exp.Expr, name: str, alias: str) -> Frame:
         if tree.args.get("where") is None:
-            raise self._fail("AFS407", f"say which rows of `{name}` with `where`", tree)
+            hint = "all of them are `where true`"
+            raise self._fail("AFS407", f"say which rows of `{name}` with `where`", tree, hint)
         self.reads.add(name)
         return Frame({alias: dict(self.scope.tables[name].row.columns)})
 

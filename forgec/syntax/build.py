@@ -132,7 +132,10 @@ class Builder:
         return nodes.Modifier(self._span(tree), "unscored")
 
     def _serial(self, tree: Tree[Token]) -> nodes.Modifier:
-        return nodes.Modifier(self._span(tree), "serial", pattern=text.sql_string(str(tree.children[0])))
+        pattern = tree.children[0]
+        return nodes.Modifier(
+            self._span(tree), "serial", pattern=None if pattern is None else text.sql_string(str(pattern))
+        )
 
     def _default(self, tree: Tree[Token]) -> nodes.Modifier:
         return nodes.Modifier(self._span(tree), "default", self._build(tree.children[0]))

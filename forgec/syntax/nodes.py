@@ -132,7 +132,7 @@ class Record(Node):
 
 @dataclass(frozen=True)
 class Modifier(Node):
-    """`key`, `unique`, `unscored`, `serial 'L{0000}'`, `default ...` or `check (...)`."""
+    """`key`, `unique`, `unscored`, `serial ['L{0000}']`, `default ...` or `check (...)`."""
 
     kind: Literal["key", "unique", "unscored", "serial", "default", "check"]
     sql: SqlText | None = None

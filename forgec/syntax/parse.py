@@ -37,7 +37,7 @@ _SCAN = re.compile(
 )
 
 _DECLARED = re.compile(rf"^(?:{'|'.join(KEYWORDS)})\s+([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
-_STATEMENT = re.compile(r"^[ \t]*(?:let|require|if|fact|plan|says|expect|intent|reason)\b", re.MULTILINE)
+_STATEMENT = re.compile(r"^[ \t]*(?P<word>let|require|if|fact|plan|says|expect|intent|reason)\b", re.MULTILINE)
 _SQL_STRING = re.compile(r"--[^\n]*|/\*[\s\S]*?\*/|\"(?:[^\"\\\n]|\\.)*\"|(?P<string>'(?:[^']|'')*')")
 
 _HUMAN = {
@@ -171,7 +171,7 @@ def _report_token(error: UnexpectedToken, source: Source, start: int, end: int, 
     span = before if at_end else Span(source, position, token.end_pos or 0)
     found = "the end of the declaration" if at_end else f"`{token}`"
     related: list[Label] = []
-    if at_end or token.type == "SEMICOLON":
+    if at_end or (token.type == "SEMICOLON" and accepted & {"RPAR", "RSQB", "RBRACE"}):
         related = _open_bracket(source, start, position)
         if (
             related
@@ -203,13 +203,13 @@ def _before(source: Source, start: int, position: int) -> Span:
 
 def _report_swallowed(brace: Span, source: Source, start: int, report: Report) -> bool:
     """Report the `;` missing before the statement that has this brace, which SQL has swallowed."""
-    found = [match for match in _STATEMENT.finditer(source.text, start, brace.start)]
+    found = list(_STATEMENT.finditer(source.text, start, brace.start))
     if not found:
         return False
     before = _before(source, start, found[-1].start())
     if before.text in ";{}":
         return False
-    swallowed = Span(source, found[-1].start(), found[-1].end())
+    swallowed = Span(source, found[-1].start("word"), found[-1].end("word"))
     related = [Label(swallowed, "this starts another statement")]
     report.error("AFS103", "a `;` is missing", before, "after this", related=related)
     return True

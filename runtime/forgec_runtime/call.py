@@ -153,7 +153,7 @@ class Call:
             self.staged = {}
         return self.staged.setdefault(table.name, {})
 
-    def _next_key(self, table: Table[Any]) -> str:
+    def _next_key(self, table: Table[Any]) -> str | int:
         name = table.name
         last = (self.counters or {}).get(name)
         if last is None:

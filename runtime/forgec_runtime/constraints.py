@@ -30,6 +30,7 @@ class Constraints:
     def __init__(self, tables: Mapping[str, Table[Any]], invariants: tuple[Invariant, ...]) -> None:
         self.tables = tables
         self.invariants = invariants
+        self.order = {name: i for i, name in enumerate(tables)}
         self.holders: dict[tuple[str, str], Query] = {}
         self.users: dict[str, list[tuple[Table[Any], Column]]] = {name: [] for name in tables}
         for table in tables.values():
@@ -42,19 +43,19 @@ class Constraints:
         """Raise `Refusal` for the first constraint that the staged rows of `call` break; suspends like any call."""
         assert call.staged is not None
         changed: set[str] = set()
-        for name, table in self.tables.items():
-            rows = call.staged.get(name)
-            if rows and self._check_table(call, table, rows):
+        staged = call.staged
+        for name in staged if len(staged) == 1 else sorted(staged, key=self.order.__getitem__):
+            if self._check_table(call, self.tables[name], staged[name]):
                 changed.add(name)
         for invariant in self.invariants:
             if not changed.isdisjoint(invariant.query.tables) and call.value(invariant.query) is not True:
-                raise Refusal(invariant.doc)
+                raise Refusal(invariant.doc or invariant.name)
 
     def _check_table(self, call: Call, table: Table[Any], rows: Mapping[Key, Any]) -> bool:
         """Whether any row is not as it was."""
         different = False
         deleted: list[Key] = []
-        for key in sorted(rows):
+        for key in rows if len(rows) == 1 else sorted(rows):
             row, old = rows[key], call.before(table, key)
             if row is None:
                 deleted.extend([key] if old is not None else [])

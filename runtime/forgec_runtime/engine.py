@@ -13,6 +13,11 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
+    "allow_unsigned_extensions": "false",
+    "allow_extension_repositories": "forbidden",
+    "allow_persistent_secrets": "false",
+    "async_threads": 0,
+    "pivot_limit": 100,
     "python_enable_replacements": "false",
     "ieee_floating_point_ops": "false",  # a division by zero is an error and not infinite
     "max_expression_depth": 250,

@@ -9,7 +9,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .types import Type
+from .types import Integer, Type
 
 if TYPE_CHECKING:
     from .call import Call
@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table(Generic[Row]):
-    """One table. `serial` is the pattern of keys that the engine makes; `check` refuses rows that must not be."""
+    """One table. `serial` is the pattern of keys that the engine makes, `{}` for integers; `check` refuses rows that must not be."""
 
     name: str
     columns: tuple[Column, ...]
@@ -70,13 +70,21 @@ class Table(Generic[Row]):
         prefix, zeros, suffix = re.split(r"[{}]", self.serial)
         return prefix, len(zeros), suffix
 
-    def serial_key(self, number: int) -> str:
+    @cached_property
+    def _counted(self) -> bool:
+        return any(column.name == self.key[-1] and isinstance(column.type, Integer) for column in self.columns)
+
+    def serial_key(self, number: int) -> str | int:
         """The key that the engine makes for `number`."""
+        if self._counted:
+            return number
         prefix, width, suffix = self._serial_parts
         return prefix + str(number).zfill(width) + suffix
 
-    def serial_number(self, key: str) -> int | None:
+    def serial_number(self, key: Key) -> int | None:
         """The number in a key that looks as if the engine had made it."""
+        if self._counted:
+            return int(key)
         prefix, width, suffix = self._serial_parts
         digits = key.removeprefix(prefix).removesuffix(suffix) if len(key) >= len(prefix) + len(suffix) else ""
         plain = digits.isascii() and digits.isdigit() and max(width, 1) <= len(digits) <= 18

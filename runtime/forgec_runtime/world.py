@@ -67,7 +67,10 @@ class Base:
             values = [[row[column.name] for row in rows] for column in table.columns]
             self.connection.execute(f'insert into "{table.name}" select {lists}', values)
         self.whole[table.name] = len(rows) <= WHOLE_TABLE
-        self.cache[table.name] = {table.key_of(row): row for row in rows} if self.whole[table.name] else {}
+        by_key = {table.key_of(row): row for row in rows}
+        if len(by_key) < len(rows):
+            raise LoadError(f"the world holds two rows of {table.name} with the same key")
+        self.cache[table.name] = by_key if self.whole[table.name] else {}
         if table.serial is not None:
             numbers = [table.serial_number(row[table.key[-1]]) for row in rows]
             self.serials[table.name] = max((number for number in numbers if number is not None), default=0)

@@ -243,7 +243,9 @@ class Programs:
     def _decimal(self, type_: t.Decimal) -> Any:
         unit = Decimal(1).scaleb(-type_.scale)
         most = 10**type_.precision - 1
-        number = self.chance.choice((0, 1, -1, most, -most, self.chance.randint(-most, most), self.chance.randint(0, 500)))
+        number = self.chance.choice(
+            (0, 1, -1, most, -most, self.chance.randint(-most, most), self.chance.randint(0, 500))
+        )
         return format(number * unit, "f")
 
     def _moment(self) -> datetime.datetime:

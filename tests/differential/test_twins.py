@@ -91,7 +91,9 @@ def test_between_and_in(type_: str) -> None:
     agree("not a in (b, c)", [type_] * 3, rows, lambda a, b, c: sql.not_(sql.in_(a, b, c)))
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), st.text(st.characters(codec="utf-8")))
+@given(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")), st.text(st.characters(codec="utf-8"))
+)
 def test_texts_compare_by_code_points(a: str, b: str) -> None:
     rows = [(a, b.replace("\0", "")), (a, a), (a, a + "\u0301")]
     agree("a < b", [TEXT, TEXT], rows, sql.lt)
@@ -231,7 +233,12 @@ def test_a_decimal_is_rounded_as_duckdb_casts_it(value: Decimal, scale: int) -> 
 
 @pytest.mark.parametrize("half", ["0.005", "-0.005", "1.115", "-1.115", "2.675", "0.004", "-0.004", "0.000", "-0.0049"])
 def test_halves_are_rounded_away_from_zero_and_zero_has_no_sign(half: str) -> None:
-    agree(f"a::{MONEY}", ["decimal(9, 4)"], [(Decimal(half).quantize(Decimal("0.0001")),)], lambda a: sql.decimal_(a, 8, 2))
+    agree(
+        f"a::{MONEY}",
+        ["decimal(9, 4)"],
+        [(Decimal(half).quantize(Decimal("0.0001")),)],
+        lambda a: sql.decimal_(a, 8, 2),
+    )
 
 
 @pytest.mark.parametrize("value", [0, 1, -7, 999_999, 1_000_000, -1_000_000, MAX_INTEGER])
@@ -287,7 +294,12 @@ def test_a_message_shows_what_duckdb_casts_to_text(type_: str) -> None:
 
 @given(st.datetimes())
 def test_times_are_shown_with_the_digits_they_have(time: datetime.datetime) -> None:
-    rows = [(time,), (time.replace(microsecond=0),), (time.replace(microsecond=120_000),), (time.replace(microsecond=1),)]
+    rows = [
+        (time,),
+        (time.replace(microsecond=0),),
+        (time.replace(microsecond=120_000),),
+        (time.replace(microsecond=1),),
+    ]
     agree("a::varchar", [TIME], rows, sql.text)
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from forgec_runtime import Column, Environment, Table
 from forgec_runtime import types as t
-from tests.runtime.library_fixture import LOANS, make_library
+from tests.runtime.library_fixture import make_library
+from tests.runtime.library_schema import LOANS
 
 
 @pytest.fixture

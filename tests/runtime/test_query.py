@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from forgec_runtime import Call, Column, Environment, Episode, Fault, Query, Table, World
 from forgec_runtime import types as t
-from tests.runtime.library_fixture import HOLDS, NOW, OPEN_LOANS, make_library, tool
+from tests.runtime.library_fixture import make_library, tool
+from tests.runtime.library_schema import HOLDS, NOW, OPEN_LOANS
 
 PAIRS: Table[Any] = Table("pairs", columns=(Column("k", t.Integer()), Column("v", t.Integer())), key=("k",))
 SUM_BY_V = Query(

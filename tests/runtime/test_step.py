@@ -8,7 +8,8 @@ import pytest
 
 from forgec_runtime import FAULT_TEXT, Call, Environment, Fault, Query, Result, Tool
 from forgec_runtime import types as t
-from tests.runtime.library_fixture import LOANS, MEMBERS, make_library, tool
+from tests.runtime.library_fixture import make_library, tool
+from tests.runtime.library_schema import LOANS, MEMBERS
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from forgec_runtime import Call, Column, Environment, LoadError, Table, World
 from forgec_runtime import types as t
 from forgec_runtime import world as worlds
 from forgec_runtime.engine import EngineError
-from tests.runtime.library_fixture import BOOKS, NOW, make_library, tool
+from tests.runtime.library_fixture import make_library, tool
+from tests.runtime.library_schema import BOOKS, NOW
 
 LARGE = 12_000
 

@@ -20,9 +20,7 @@ LATE_FEE = Query(
     """
     SELECT
       LEAST(
-        (
-          GREATEST(DATE_DIFF('DAY', CAST(call.due AS DATE), CAST('2025-03-14' AS DATE)), 0)
-        ) * 0.25,
+        CAST(GREATEST(DATE_DIFF('DAY', CAST(call.due AS DATE), CAST('2025-03-14' AS DATE)), 0) AS BIGINT) * 0.25,
         10.00
       ) AS value
     """,
@@ -48,9 +46,7 @@ ALL_FEES = Query(
             SUM(
               (
                 CAST(LEAST(
-                  (
-                    GREATEST(DATE_DIFF('DAY', CAST(loans.due AS DATE), CAST('2025-03-14' AS DATE)), 0)
-                  ) * 0.25,
+                  CAST(GREATEST(DATE_DIFF('DAY', CAST(loans.due AS DATE), CAST('2025-03-14' AS DATE)), 0) AS BIGINT) * 0.25,
                   10.00
                 ) AS DECIMAL(8, 2))
               )

@@ -14,17 +14,13 @@ SELECT_RESULT = Query(
       loans.loan_id AS loan_id,
       (
         CAST(LEAST(
-          (
-            GREATEST(DATE_DIFF('DAY', CAST(loans.due AS DATE), CAST('2025-03-14' AS DATE)), 0)
-          ) * 0.25,
+          CAST(GREATEST(DATE_DIFF('DAY', CAST(loans.due AS DATE), CAST('2025-03-14' AS DATE)), 0) AS BIGINT) * 0.25,
           10.00
         ) AS DECIMAL(8, 2))
       ) AS fee
     FROM {loans} AS loans
     WHERE
-      (
-        GREATEST(DATE_DIFF('DAY', CAST(loans.due AS DATE), CAST('2025-03-14' AS DATE)), 0)
-      ) > 0
+      CAST(GREATEST(DATE_DIFF('DAY', CAST(loans.due AS DATE), CAST('2025-03-14' AS DATE)), 0) AS BIGINT) > 0
     """,
     tables=("loans",),
     values=(),

@@ -1,0 +1,24 @@
+"""Random expressions of every type mean the same in generated Python and in DuckDB, wherever they stand.
+
+`FORGEC_PROGRAMS=100` tries the tools of a hundred specs.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.differential.bench import Bench, Programs, compiled
+from tests.differential.expressions import random_spec
+
+COUNT = int(os.environ.get("FORGEC_PROGRAMS", "2"))
+SEED = os.environ.get("FORGEC_SEED", "usual")
+
+
+@pytest.mark.parametrize("number", range(COUNT))
+def test_random_tools(number: int, tmp_path: Path) -> None:
+    spec, environment = compiled(random_spec(f"{SEED}/{number}", 40), tmp_path)
+    assert len(spec.tools) > 20
+    bench = Bench(spec, environment)
+    for round_ in range(4):
+        bench.check(Programs(spec, f"{SEED}/{number}/{round_}").program(episodes=3, steps=20))
