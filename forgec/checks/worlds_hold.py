@@ -19,13 +19,12 @@ def _check(spec: Spec, world: World, report: Report) -> None:
         for column in table.columns:
             if column.check is None:
                 continue
-            for row in world.rows[table.name]:
+            for row, place in zip(world.rows[table.name], world.places[table.name], strict=True):
                 if database.holds(column.check.expression, {"row": row}) is False:
                     key = ", ".join(str(row[part.name]) for part in table.key)
                     related = [Label(column.check.span, "the check")]
                     message = f"{table.name} {key}: {column.name} {row[column.name]} breaks its check"
-                    report.error("AFS606", message, world.span, related=related)
-                    break
+                    report.error("AFS606", message, place, related=related)
     for invariant in spec.invariants:
         if database.holds(invariant.sql.expression, {}) is not True:
             related = [Label(invariant.sql.span, "the invariant")]

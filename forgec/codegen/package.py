@@ -108,7 +108,7 @@ class _Package:
             return f"class {row_class(table)}(TypedDict):\n    {doc}\n\n" + "\n".join(
                 f"    {name}: {annotation}" for name, annotation in types.items()
             )
-        entries = ", ".join(f"{name!r}: {annotation!r}" for name, annotation in types.items())
+        entries = ", ".join(f"{name!r}: {annotation}" for name, annotation in types.items())
         return f"{row_class(table)} = TypedDict({row_class(table)!r}, {{{entries}}})"
 
     def _column(self, column: m.Column) -> str:

@@ -62,14 +62,16 @@ def command(specs: tuple[Path, ...], out: Path, only_check: bool, force: bool, a
         if only_check:
             drift = drift or package.outcome.changed
         elif package.folder.as_posix() not in blocked:
-            problems.extend(_write(package))
+            failures = _write(package)
+            problems.extend(failures)
+            blocked.update(package.folder.as_posix() for _ in failures)
+    packages = [package for package in packages if package.folder.as_posix() not in blocked]
     if as_json:
         click.echo(json.dumps(_report(packages, [*all_diagnostics(checked), *problems], only_check), indent=2))
     else:
         show([*all_diagnostics(checked), *problems])
         for package in packages:
-            if package.folder.as_posix() not in blocked:
-                _print(package, only_check)
+            _print(package, only_check)
     code = exit_code(checked)
     sys.exit(max(code, FINDINGS) if drift or problems else code)
 

@@ -28,8 +28,6 @@ def build_tool(
         if parameter.row is not None and parameter.references is not None:
             row = scope.tables[parameter.references].row
             scope = scope.with_value(parameter.row, Row(row.columns, parameter.optional, row.table))
-        elif parameter.row is not None:
-            checker.report.error("AFS306", f"`as {parameter.row}` needs a reference", parameter.span)
     body = _Body(item, result, checker)
     statements, _ = body.block(item.body, scope)
     if result is not None and not result.optional and not _always_ends(item.body):

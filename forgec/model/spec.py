@@ -181,9 +181,10 @@ class Rule(Declared):
 
 
 class World(Declared):
-    """An initial state. `rows`, by table, in the order of the spec; values as Python sees them."""
+    """An initial state: its rows by table, in the order of the spec, and the place of each."""
 
     rows: dict[str, tuple[dict[str, Any], ...]]
+    places: dict[str, tuple[Span, ...]]
 
 
 class Call(Model):

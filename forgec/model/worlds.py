@@ -36,7 +36,8 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
             _check_keys(tables[name], filled, rows, tables, checker)
     doc = item.doc.value if item.doc else ""
     held = {name: tuple(row for row, _ in filled) for name, filled in rows.items()}
-    return World(name=item.name.text, doc=doc, span=item.name.span, rows=held)
+    places = {name: tuple(span for _, span in filled) for name, filled in rows.items()}
+    return World(name=item.name.text, doc=doc, span=item.name.span, rows=held, places=places)
 
 
 def _fill_columns(fill: nodes.Fill, table: Table, checker: SqlChecker) -> list[Column] | None:
@@ -74,9 +75,11 @@ def _fill_rows(fill: nodes.Fill, table: Table, columns: list[Column], checker: S
             continue
         trees.append(([*row, *(c.default.expression for c in defaults if c.default)], text.span))
     given = [*columns, *defaults]
-    values = constants([row for row, _ in trees], [c.type for c in given], checker, fill.span)
+    values = constants([row for row, _ in trees], [c.type for c in given], checker, [span for _, span in trees])
     rows: Rows = []
-    for (_, span), row_values in zip(trees, values, strict=False):
+    for (_, span), row_values in zip(trees, values, strict=True):
+        if row_values is None:
+            continue
         found = dict(zip((c.name for c in given), row_values, strict=True))
         row_of_table = {column.name: found.get(column.name) for column in table.columns}
         if _check_row(table, row_of_table, span, checker):

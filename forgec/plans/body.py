@@ -15,7 +15,7 @@ from forgec.plans.store import answered, stored
 from forgec.sql.check import row_values
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Cell, Row, Rows, Shape
-from forgec.sql.tree import DIALECT, Value, exp
+from forgec.sql.tree import Value, cast, exp
 
 Group = tuple[str, list[ast.stmt]]
 """Lines that belong together, and what kind they are: blank lines go between kinds."""
@@ -334,7 +334,7 @@ class _Body:
         columns = [column for name in change.columns if (column := table.column(name))]
         query = change.query.copy()
         for item, column in zip(query.selects, columns, strict=True):
-            item.set("this", exp.cast(item.this.copy(), column.type.sql, dialect=DIALECT))
+            item.set("this", cast(item.this.copy(), column.type.sql))
         rows = self.low.ask(query, "rows", "the rows to insert are searched for")
         names = query.named_selects
         entries = [(c.name, answered("added", n, c, table.name)) for n, c in zip(names, columns, strict=True)]
@@ -375,7 +375,7 @@ class _Body:
             if is_settled(tree):  # the same for every row, and whatever is written: no need to ask
                 entries.append((name, stored(tree, column, table.name, self.low)))
             else:
-                items.append((f"new_{name}", exp.cast(tree.copy(), column.type.sql, dialect=DIALECT)))
+                items.append((f"new_{name}", cast(tree.copy(), column.type.sql)))
                 entries.append((name, answered("changed", f"new_{name}", column, table.name)))
         rows, find = self._search(table, change.alias, change.where, items)
         row = f"{table.name}_row"

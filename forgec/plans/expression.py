@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 
 from forgec.model.spec import Function, Table
 from forgec.plans import python as py
@@ -73,7 +74,7 @@ class Lowering:
         inputs = tuple(self._path(path) for path, _ in made.values)
         known = [query.name for query in self.queries]
         base = name or self.purpose.upper()
-        unique = base if base not in known else f"{base}_{sum(k.startswith(base) for k in known) + 1}"
+        unique = next(name for name in (base, *(f"{base}_{i}" for i in count(2))) if name not in known)
         values = tuple((path.replace(".", "__"), type_) for path, type_ in made.values)
         plan = QueryPlan(unique, made.text, made.tables, values, made.columns, made.order, inputs, why)
         same = next((q for q in self.queries if (q.text, q.order) == (plan.text, plan.order)), None)

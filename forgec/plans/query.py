@@ -49,6 +49,7 @@ def template(tree: exp.Expr, emitter: Emitter, *, rows: bool) -> Template:
     """
     query = tree.copy() if isinstance(tree, exp.Query) else exp.Select(expressions=[exp.alias_(tree.copy(), "value")])
     columns = tuple(query.named_selects)
+    _nest_values(query)
     order = _take_order(query, columns) if rows or query.args.get("limit") else []
     values: dict[str, Type] = {}
     tables: set[str] = set()
@@ -76,6 +77,15 @@ def template(tree: exp.Expr, emitter: Emitter, *, rows: bool) -> Template:
     text = emitter.text(query, value, table, rows_of, pretty=True)
     text = text.replace("{", "{{").replace("}", "}}").replace(_OPEN, "{").replace(_CLOSE, "}")
     return Template(text, tuple(sorted(tables)), tuple(values.items()), columns, ", ".join(order) if rows else "")
+
+
+def _nest_values(query: exp.Expr) -> None:
+    """`sum($n)` as `sum((select $n))`: DuckDB admits no aggregate of nothing but columns of `call`."""
+    for aggregate in list(query.find_all(exp.AggFunc)):
+        inner = aggregate.this if isinstance(aggregate.this, exp.Distinct) else aggregate
+        if aggregate.find(Value) is not None and aggregate.find(exp.Column) is None:
+            nested = [exp.Subquery(this=exp.Select(expressions=[part])) for part in inner.iter_expressions()]
+            inner.set(*(("expressions", nested) if inner is not aggregate else ("this", nested[0])))
 
 
 def _take_order(query: exp.Expr, columns: tuple[str, ...]) -> list[str]:

@@ -9,7 +9,7 @@ from forgec.plans import python as py
 from forgec.plans.expression import Lowering
 from forgec.plans.keyed import is_constant
 from forgec.sql.query import cell_of
-from forgec.sql.tree import DIALECT, Value, exp
+from forgec.sql.tree import Value, cast, exp
 from forgec_runtime.types import Enum, Integer, Text, Type
 
 
@@ -19,7 +19,7 @@ def stored(tree: exp.Expr, column: Column, table: str, lowering: Lowering) -> as
     if isinstance(tree, exp.Null):
         lowered = lowering.value(tree)
     else:
-        lowered = lowering.value(exp.cast(tree.copy(), column.type.sql, dialect=DIALECT))
+        lowered = lowering.value(cast(tree.copy(), column.type.sql))
     node = lowered.node
     if not _is_certain(tree, column.type):
         node = _checked(node, column.type, where)

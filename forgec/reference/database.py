@@ -11,7 +11,7 @@ from forgec.sql.emit import Emitter
 from forgec.sql.oracle import Oracle
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Rows
-from forgec.sql.tree import DIALECT, Value, exp
+from forgec.sql.tree import Value, cast, exp
 from forgec_runtime.engine import fetch
 
 Values = Mapping[str, Any]
@@ -60,12 +60,12 @@ class ReferenceDatabase:
             bound[name] = values[head]
             for part in path:
                 bound[name] = None if bound[name] is None else bound[name][part]
-            return exp.cast(exp.Placeholder(this=name), cell_of(node).type.sql, dialect=DIALECT)
+            return cast(exp.Placeholder(this=name), cell_of(node).type.sql)
 
         def row_set(name: str, shape: Rows) -> exp.Expr:
             parameter = f"v{len(bound)}"
             bound[parameter] = values[name]
-            struct = exp.cast(exp.Placeholder(this=parameter), type_of(shape).sql, dialect=DIALECT)
+            struct = cast(exp.Placeholder(this=parameter), type_of(shape).sql)
             unnest = exp.alias_(exp.Unnest(expressions=[struct]), "_row")
             inner = exp.Subquery(
                 this=exp.Select(expressions=[unnest]), alias=exp.TableAlias(this=exp.to_identifier("_r"))

@@ -12,7 +12,7 @@ from forgec.reference.constraints import check_column, violations
 from forgec.reference.database import ReferenceDatabase, key_of
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
-from forgec.sql.tree import DIALECT, Value, exp
+from forgec.sql.tree import Value, cast, exp
 from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
 from forgec_runtime.engine import EngineError
 from forgec_runtime.types import Integer
@@ -200,7 +200,7 @@ class _Call:
             if part.format:
                 parts.append(sql.formatted(value, part.format))
             else:
-                shown = self.database.value(exp.cast(tree.copy(), "VARCHAR", dialect=DIALECT), self.values)
+                shown = self.database.value(cast(tree.copy(), "VARCHAR"), self.values)
                 parts.append("NULL" if shown is None else shown)
         return "".join(parts)
 
@@ -227,7 +227,7 @@ class _Call:
         else:
             query = change.query.copy()
             for item, column in zip(query.selects, columns, strict=True):
-                item.set("this", exp.cast(item.this.copy(), column.type.sql, dialect=DIALECT))
+                item.set("this", cast(item.this.copy(), column.type.sql))
             made = []
             for found in self.database.rows(query, self.values):
                 made.append(dict(zip(change.columns, found.values(), strict=True)))
@@ -239,8 +239,8 @@ class _Call:
     def _computed(self, table: m.Table, columns: list[m.Column], row: tuple[exp.Expr, ...]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for column, tree in zip(columns, row, strict=True):
-            cast = exp.cast(tree.copy(), column.type.sql, dialect=DIALECT)
-            values[column.name] = check_column(table, column, self.database.value(cast, self.values))
+            held = cast(tree.copy(), column.type.sql)
+            values[column.name] = check_column(table, column, self.database.value(held, self.values))
         return values
 
     def _add(self, table: m.Table, unchecked: list[m.Column], given: dict[str, Any]) -> dict[str, Any]:
@@ -253,8 +253,8 @@ class _Call:
             elif column.name in given:
                 row[column.name] = given[column.name]
             elif column.default is not None:
-                cast = exp.cast(column.default.expression.copy(), column.type.sql, dialect=DIALECT)
-                row[column.name] = check_column(table, column, self.database.value(cast, {}))
+                held = cast(column.default.expression.copy(), column.type.sql)
+                row[column.name] = check_column(table, column, self.database.value(held, {}))
             else:
                 row[column.name] = None
         key = key_of(table, row)
@@ -275,7 +275,7 @@ class _Call:
     def _update(self, table: m.Table, change: Update) -> None:
         columns = [column for name, _ in change.assignments if (column := table.column(name))]
         items = [
-            (f"new_{column.name}", exp.cast(tree.copy(), column.type.sql, dialect=DIALECT))
+            (f"new_{column.name}", cast(tree.copy(), column.type.sql))
             for column, (_, tree) in zip(columns, change.assignments, strict=True)
         ]
         for found in self._rows_where(table, change.alias, change.where, items):

@@ -13,7 +13,7 @@ from forgec.sql.oracle import Oracle, Rejected
 from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
 from forgec.sql.resolve import UNKNOWN, Frame, Resolver, Unresolved, may_be_null
 from forgec.sql.scope import Cell, Rows, Scope
-from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, exp, parse_sql
+from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, parse_sql
 from forgec.syntax.nodes import SqlText
 from forgec_runtime.types import Boolean, Enum, Text, Type
 
@@ -84,10 +84,10 @@ class SqlChecker:
         """`sql`, whose own type is none that we hold (NULL, or a record with a NULL in it), as a `wanted`."""
         if isinstance(sql.tree, exp.Null):
             return sql
-        cast = exp.cast(sql.expression.copy(), wanted.sql, dialect=DIALECT)
-        if self._describe(fragment, f"select {self._typed(cast)} as x") is None:
+        tree = cast(sql.expression.copy(), wanted.sql)
+        if self._describe(fragment, f"select {self._typed(tree)} as x") is None:
             return None
-        return replace(sql, tree=cast, shape=Cell(wanted, may_be_null(sql.expression)))
+        return replace(sql, tree=tree, shape=Cell(wanted, may_be_null(sql.expression)))
 
     def row(self, text: SqlText, scope: Scope, wanted: list[Type]) -> list[exp.Expr] | None:
         """The constants of one row `(1, 'a', null)`."""
@@ -227,12 +227,23 @@ class SqlChecker:
                     if not self._check_variant(wanted, literal, fragment.span_of(literal)):
                         return False
             types = infer(left), infer(right)
-            if isinstance(right, exp.Literal) and right.is_string and not comparable(*types):
-                continue  # a literal such as '2025-03-01' is whatever the other side wants; DuckDB checks it
+            if isinstance(right, exp.Literal) and right.is_string and types[0] is not None and not comparable(*types):
+                if not self._converts(fragment, right, types[0]):
+                    return False
+                continue  # a literal such as '2025-03-01' is whatever the other side wants
             if not comparable(*types):
                 message = f"cannot compare {types[0]} with {types[1]}"
                 self.report.error("AFS302", message, fragment.span_of(node))
                 return False
+        return True
+
+    def _converts(self, fragment: Fragment, literal: exp.Expr, wanted: Type) -> bool:
+        """Whether a text such as '2025-03-01' is one of a `wanted`."""
+        try:
+            self.oracle.compute(f"select {cast(literal.copy(), wanted.sql).sql(dialect=DIALECT)}")
+        except Rejected:
+            self.report.error("AFS301", f"'{literal.name}' is no {wanted}", fragment.span_of(literal))
+            return False
         return True
 
     def _check_variant(self, wanted: Enum, literal: exp.Expr, span: Span) -> bool:

@@ -8,22 +8,22 @@ from typing import Any
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.oracle import Rejected
-from forgec.sql.tree import DIALECT, Value, exp
+from forgec.sql.tree import Value, cast, exp
 from forgec_runtime.types import Type
 
 
 def constants(
-    rows: Sequence[Sequence[exp.Expr]], types: Sequence[Type], checker: SqlChecker, span: Span
-) -> list[tuple[Any, ...]]:
+    rows: Sequence[Sequence[exp.Expr]], types: Sequence[Type], checker: SqlChecker, spans: Sequence[Span]
+) -> list[tuple[Any, ...] | None]:
     """The values of rows of constant expressions, each cast to the type of its column.
 
-    What DuckDB refuses is reported at `span`, and the rows are then missing from the answer.
+    A row that DuckDB refuses is reported at its span, and is None.
     """
     if not rows:
         return []
     selects = [
         ", ".join(
-            checker.emitter.text(exp.cast(tree.copy(), type_.sql, dialect=DIALECT), _no_value)
+            checker.emitter.text(cast(tree.copy(), type_.sql), _no_value)
             for tree, type_ in zip(row, types, strict=True)
         )
         for row in rows
@@ -31,15 +31,22 @@ def constants(
     try:
         numbered = " union all ".join(f"(select {i}, {select})" for i, select in enumerate(selects))
         return [row[1:] for row in checker.oracle.compute(f"select * from ({numbered}) as rows order by 1")]
+    except Rejected:
+        return [_one(select, checker, span) for select, span in zip(selects, spans, strict=True)]
+
+
+def _one(select: str, checker: SqlChecker, span: Span) -> tuple[Any, ...] | None:
+    try:
+        return checker.oracle.compute(f"select {select}")[0]
     except Rejected as reason:
         checker.report.error("AFS304", "DuckDB refuses this SQL", span, str(reason))
-        return []
+        return None
 
 
 def constant(tree: exp.Expr, type_: Type, checker: SqlChecker, span: Span) -> Any:
     """The value of one constant expression; None when it was reported."""
-    found = constants([[tree]], [type_], checker, span)
-    return found[0][0] if found else None
+    (found,) = constants([[tree]], [type_], checker, [span])
+    return found[0] if found is not None else None
 
 
 def _no_value(node: Value) -> exp.Expr:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from forgec.sql.infer import infer
 from forgec.sql.query import cell_of
-from forgec.sql.tree import DIALECT, Apply, Clock, Lookup, Value, exp
+from forgec.sql.tree import DIALECT, Apply, Clock, Lookup, Value, cast, exp
 from forgec_runtime.types import Date, Integer
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ class Emitter:
 
     def clock_value(self, node: Clock) -> exp.Expr:
         if node.name == "today":
-            return exp.cast(exp.Literal.string(self.clock.date().isoformat()), "DATE")
-        return exp.cast(exp.Literal.string(self.clock.isoformat(sep=" ")), "TIMESTAMP")
+            return cast(exp.Literal.string(self.clock.date().isoformat()), "DATE")
+        return cast(exp.Literal.string(self.clock.isoformat(sep=" ")), "TIMESTAMP")
 
     def _inlined(self, node: Apply) -> exp.Expr:
         """The body of a spec function with its parameters replaced by the arguments."""
@@ -165,14 +165,14 @@ class Emitter:
             if not isinstance(inner, Value):
                 return inner
             head, _, path = inner.name.partition(".")
-            argument: exp.Expr = exp.cast(arguments[head].copy(), types[head].sql, dialect=DIALECT)
+            argument: exp.Expr = cast(arguments[head].copy(), types[head].sql)
             for part in path.split(".") if path else ():
                 argument = exp.Dot(this=argument, expression=exp.to_identifier(part))
             return argument
 
         body = _apart(function.sql.expression, node.name).transform(one, copy=False)
         if isinstance(function.returns.type, Integer):  # DuckDB has many, and ours is a BIGINT
-            return exp.cast(body, function.returns.type.sql, dialect=DIALECT)
+            return cast(body, function.returns.type.sql)
         return exp.paren(body)
 
     def _subquery(self, node: Lookup) -> exp.Expr:
@@ -220,17 +220,17 @@ def _make_days_small(node: exp.Add | exp.Sub) -> None:
     """DuckDB adds no BIGINT to a date, and integers are BIGINT here."""
     days = node.expression
     if isinstance(infer(node.this), Date) and isinstance(infer(days), Integer) and not isinstance(days, exp.Literal):
-        node.set("expression", exp.cast(exp.paren(days), "INTEGER", dialect=DIALECT))
+        node.set("expression", cast(exp.paren(days), "INTEGER"))
 
 
 def typed_null(node: Value) -> exp.Expr:
     """A value of which only the type is known."""
-    return exp.cast(exp.Null(), cell_of(node).type.sql, dialect=DIALECT)
+    return cast(exp.Null(), cell_of(node).type.sql)
 
 
 def empty_rows(_: str, shape: Rows) -> exp.Expr:
     """A set of rows of which only the types are known."""
-    items = [exp.alias_(exp.cast(exp.Null(), cell.type.sql, dialect=DIALECT), n) for n, cell in shape.columns.items()]
+    items = [exp.alias_(cast(exp.Null(), cell.type.sql), n) for n, cell in shape.columns.items()]
     return exp.Select(expressions=items, where=exp.Where(this=exp.false()))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from forgec.source import Span
 from forgec.sql.scope import Cell, Rows, Shape
-from forgec.sql.tree import DIALECT, Value, exp
+from forgec.sql.tree import Value, cast, exp
 from forgec_runtime.types import Type
 
 
@@ -73,7 +73,7 @@ def as_type(sql: Sql, wanted: Type) -> Sql:
     assert isinstance(sql.shape, Cell)
     if sql.shape.type.sql == wanted.sql:
         return sql
-    return replace(sql, tree=_cast(sql.expression, wanted), shape=replace(sql.shape, type=wanted))
+    return replace(sql, tree=cast(sql.expression, wanted.sql), shape=replace(sql.shape, type=wanted))
 
 
 def as_columns(sql: Sql, wanted: Mapping[str, Cell]) -> Sql:
@@ -85,12 +85,8 @@ def as_columns(sql: Sql, wanted: Mapping[str, Cell]) -> Sql:
     tree = sql.tree.copy()
     for item, (given, declared) in zip(tree.selects, types, strict=True):
         if given.sql != declared.sql:
-            item.set("this", _cast(item.this.copy(), declared))
+            item.set("this", cast(item.this.copy(), declared.sql))
     return replace(sql, tree=tree, shape=Rows(dict(zip(sql.shape.columns, wanted.values(), strict=True))))
-
-
-def _cast(tree: exp.Expr, wanted: Type) -> exp.Expr:
-    return exp.cast(tree, wanted.sql, dialect=DIALECT)
 
 
 def values_in(tree: exp.Expr) -> Iterator[Value]:

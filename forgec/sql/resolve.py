@@ -337,7 +337,7 @@ class Resolver:
                     hint = "name it with `as`"
                     raise self._fail("AFS208", f"two columns of this select are called `{name}`", item, hint)
                 columns[name] = cell
-                items.append(exp.alias_(expression, name))
+                items.append(exp.Alias(this=expression, alias=exp.to_identifier(name)))
         node.set("expressions", items)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.expressions:
@@ -420,6 +420,8 @@ class Resolver:
             if len(columns) != 1:
                 raise self._fail("AFS410", f"`in` takes a select of one column, not {len(columns)}", node)
             return exp.In(this=self._expression(node.this, frame), query=exp.Subquery(this=query))
+        if isinstance(node, exp.In) and len(node.expressions) == 1:  # a lookup alone there becomes a set of rows
+            return exp.paren(self._expression(exp.EQ(this=node.this, expression=node.expressions[0]), frame))
         for name, child in list(node.args.items()):
             if isinstance(child, exp.Expr) and not isinstance(child, exp.Identifier | exp.DataType):
                 node.set(name, self._expression(child, frame))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 import re
+from dataclasses import dataclass
 from typing import ClassVar
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError, SqlglotError
 
 from forgec.diagnostics import Report
@@ -141,6 +142,55 @@ def _first_line(text: str) -> str:
     return text.strip().splitlines()[0][:120] if text.strip() else ""
 
 
+def cast(tree: exp.Expr, type_: str) -> exp.Cast:
+    """`tree` as a type of DuckDB. (`exp.cast` drops a cast of what is cast to a decimal of other digits already.)"""
+    return exp.Cast(this=tree, to=exp.DataType.build(type_, dialect=DIALECT))
+
+
+_RESOLUTIONS = {"ROLLBACK", "ABORT", "FAIL", "IGNORE", "REPLACE"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of a foreign script: its tree, None where the dialect cannot read it, and where it stands."""
+
+    tree: exp.Expr | None
+    start: int
+    end: int
+
+
+def parse_script(text: str, dialect: str) -> list[Statement]:
+    """The statements of a script in any dialect of sqlglot, such as a dump. Raises `ValueError` if it has no tokens."""
+    reader = Dialect.get_or_raise(dialect)
+    try:
+        tokens = reader.tokenize(text)
+    except SqlglotError as error:
+        raise ValueError(_first_line(str(error))) from None
+    statements: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.token_type == TokenType.SEMICOLON:
+            statements.append([])
+        else:
+            statements[-1].append(token)
+    return [_statement(part, text, reader) for part in statements if part]
+
+
+def _statement(tokens: list[Token], text: str, reader: Dialect) -> Statement:
+    words, end = [token.text.upper() for token in tokens], tokens[-1].end + 1
+    for i in reversed(range(len(words) - 1)):
+        # SQLite's, which no dialect of sqlglot reads
+        if words[i : i + 2] == ["ON", "CONFLICT"] and words[i + 2 : i + 3] and words[i + 2] in _RESOLUTIONS:
+            del tokens[i : i + 3]
+        elif words[i : i + 2] == ["WITHOUT", "ROWID"]:
+            del tokens[i : i + 2]
+    tree: exp.Expr | None = None
+    try:
+        (tree,) = reader.parser().parse(tokens, text)
+    except (SqlglotError, RecursionError, ValueError, IndexError):
+        tree = None
+    return Statement(tree, tokens[0].start, end)
+
+
 def is_value(identifier: exp.Expr | None) -> bool:
     """Whether an identifier was written with a dollar."""
     return isinstance(identifier, exp.Identifier) and identifier.name.startswith(MARK)
@@ -158,9 +208,12 @@ __all__ = [
     "Clock",
     "Fragment",
     "Lookup",
+    "Statement",
     "Value",
+    "cast",
     "exp",
     "is_value",
+    "parse_script",
     "parse_sql",
     "place_of",
     "written",

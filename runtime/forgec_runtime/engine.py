@@ -19,7 +19,8 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "async_threads": 0,
     "pivot_limit": 100,
     "python_enable_replacements": "false",
-    "ieee_floating_point_ops": "false",  # a division by zero is an error and not infinite
+    "error_on_division_by_zero": "false",  # it is NULL,
+    "ieee_floating_point_ops": "false",  # also for doubles
     "max_expression_depth": 250,
     "temp_directory": "",
     # beyond this many keys a join with a large table reads all of it; the default is 50
@@ -33,6 +34,14 @@ def connect(*, memory: str = "2GB", seconds: int = 60) -> Connection:
     connection = duckdb.connect(":memory:", config={**_CONFIG, **limits})
     connection.execute("set TimeZone = 'UTC'")
     return connection
+
+
+def connect_to_files() -> Connection:
+    """A trusted connection, for files that the user named: its statements may read whatever the user may.
+
+    Nothing that a spec or an agent says may reach it.
+    """
+    return connect(memory="4GB", seconds=300)
 
 
 def fetch(connection: Connection, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
@@ -53,4 +62,4 @@ def lock(connection: Connection) -> None:
     connection.execute("set lock_configuration = true")
 
 
-__all__ = ["Connection", "EngineError", "connect", "fetch", "lock"]
+__all__ = ["Connection", "EngineError", "connect", "connect_to_files", "fetch", "lock"]

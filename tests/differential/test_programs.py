@@ -34,3 +34,18 @@ def test_rows_that_are_fetched_when_needed(bench: Bench, monkeypatch: pytest.Mon
     monkeypatch.setattr(bench.environment, "_bases", {})
     for number in range(1 + COUNT // 3):
         bench.check(Programs(bench.spec, f"{SEED}/fetched/{number}").program(episodes=3, steps=25))
+
+
+def test_every_tool_answers_some_calls_and_the_rest_is_refused(bench: Bench) -> None:
+    """Or programs would show little."""
+    kinds: dict[str, set[str]] = {tool: set() for tool in bench.spec.tools}
+    for number in range(20):
+        program = Programs(bench.spec, number).program(episodes=4, steps=40)
+        episodes = [bench.environment.reset(world) for world in program.worlds]
+        for step in program.steps:
+            results = bench.environment.step([(episodes[call.episode], call.tool, call.arguments) for call in step])
+            for call, result in zip(step, results, strict=True):
+                kinds[call.tool].add(result.kind)
+                if result.kind == "fault":
+                    kinds[call.tool].add(result.detail)
+    assert [tool for tool, found in kinds.items() if "ok" not in found] == []

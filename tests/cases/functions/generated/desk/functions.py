@@ -46,7 +46,10 @@ ALL_FEES = Query(
             SUM(
               (
                 CAST(LEAST(
-                  CAST(GREATEST(DATE_DIFF('DAY', CAST(loans.due AS DATE), CAST('2025-03-14' AS DATE)), 0) AS BIGINT) * 0.25,
+                  CAST(GREATEST(
+                    DATE_DIFF('DAY', CAST(CAST(loans.due AS DATE) AS DATE), CAST('2025-03-14' AS DATE)),
+                    0
+                  ) AS BIGINT) * 0.25,
                   10.00
                 ) AS DECIMAL(8, 2))
               )

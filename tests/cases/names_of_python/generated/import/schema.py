@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from forgec_runtime import Column, Table
 from forgec_runtime import types as t
@@ -19,8 +19,7 @@ LAMBDA = t.Record(
 )
 
 AsyncRow = TypedDict(
-    "AsyncRow",
-    {"class": "str", "pass": "int", "def": "str | None", "raise": "dict[str, Any] | None"},
+    "AsyncRow", {"class": str, "pass": int, "def": str | None, "raise": dict[str, Any] | None}
 )
 
 

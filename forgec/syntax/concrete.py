@@ -1,0 +1,66 @@
+"""The concrete syntax of a file: every token under the rule of `grammar/afs.lark` it stands in.
+
+The syntax tree of `nodes.py` says what a spec means; this one says how it is written, for tools that write it anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput
+
+from forgec.resources import resource
+from forgec.source import Source
+
+
+@dataclass(frozen=True)
+class Word:
+    """One token: the name of its terminal, its text, and the offset where it starts."""
+
+    kind: str
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """One rule (or its alias) of the grammar, and what it consists of, punctuation included."""
+
+    rule: str
+    parts: tuple[Phrase | Word, ...]
+
+
+@cache
+def _parser() -> Lark:
+    return Lark(
+        resource("grammar", "afs.lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        lexer="contextual",
+        keep_all_tokens=True,
+        maybe_placeholders=False,
+        start="file",
+    )
+
+
+def concrete(source: Source) -> Phrase | None:
+    """The concrete syntax of a source, or None when it does not parse; `parse` says why."""
+    try:
+        tree = _parser().parse(source.text)
+    except UnexpectedInput:
+        return None
+    return _phrase(tree)
+
+
+def _phrase(tree: Tree[Token]) -> Phrase:
+    parts = [_phrase(part) if isinstance(part, Tree) else _word(part) for part in tree.children]
+    return Phrase(str(tree.data), tuple(parts))
+
+
+def _word(token: Token) -> Word:
+    return Word(token.type, str(token), token.start_pos or 0)
