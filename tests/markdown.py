@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from forgec.syntax.parse import KEYWORDS
+from forgec.syntax.scan import KEYWORDS
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _PRELUDE = re.compile(r"^<!-- prelude\n(.*?)^-->$", re.MULTILINE | re.DOTALL)

@@ -75,9 +75,6 @@ class Report:
         if not any(d.code == code and d.primary and d.primary.span == span for d in self.diagnostics):
             self.diagnostics.append(found)
 
-    def warning(self, code: str, message: str, span: Span, label: str = "", *, help: str | None = None) -> None:
-        self.diagnostics.append(Diagnostic(code, message, Label(span, label), help=help, severity="warning"))
-
     def give_up(self, *names: str) -> None:
         """Say no more about these names: their declarations were reported."""
         self.broken.update(names)

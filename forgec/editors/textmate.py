@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from forgec.sql.allow import FUNCTIONS, NAMED_FUNCTIONS
-from forgec.syntax.parse import KEYWORDS
+from forgec.syntax.scan import KEYWORDS
 from forgec.syntax.terminals import Terminals, terminals
 from forgec_runtime.types import Boolean, Date, Double, Integer, Text, Timestamp
 

@@ -1,0 +1,71 @@
+"""A spec file before it is parsed: cut into its declarations at the keywords in column 1."""
+
+from __future__ import annotations
+
+import re
+
+from forgec.diagnostics import Report
+from forgec.source import Source, Span
+
+KEYWORDS = (
+    "environment", "policy", "enum", "record", "table", "invariant", "function", "tool", "rule", "world", "test",
+    "task",
+)  # fmt: skip
+
+MAX_FILE = 1_000_000
+"""Characters in one spec file."""
+MAX_DEPTH = 40
+"""Brackets open at once; the libraries behind us recurse, and fail far beyond this."""
+
+SCAN = re.compile(
+    r'(?P<text>"""[\s\S]*?(?:"""|\Z))|(?P<string>"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\')'
+    r"|(?P<comment>--[^\n]*|/\*[\s\S]*?(?:\*/|\Z))"
+    rf"|(?P<item>^(?:{'|'.join(KEYWORDS)})\b)|(?P<open>[({{\[])|(?P<close>[)}}\]])",
+    re.MULTILINE,
+)
+"""Texts, strings and comments, so that what looks like code inside them is none; declarations; brackets."""
+_DECLARED = re.compile(rf"^(?:{'|'.join(KEYWORDS)})\s+([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
+
+
+def declarations(source: Source, report: Report) -> list[tuple[int, int]]:
+    """Where each declaration starts and ends; none that nests too deep."""
+    text = source.text
+    if len(text) > MAX_FILE:
+        report.error("AFS005", f"a spec has at most {MAX_FILE:,} characters", Span(source, 0, 0))
+        return []
+    starts, depth, skipped = [0], 0, set[int]()
+    for match in SCAN.finditer(text):
+        what = _never_closed(match)
+        if what is not None:
+            skipped.add(starts[-1])
+            span = Span(source, match.start(), match.start() + (3 if what == "text" else 2))
+            report.error("AFS102", f"a {what} is never closed", span, "it opens here")
+            report.give_up(*declared_names(text[starts[-1] :]))
+        elif match["item"]:
+            starts.append(match.start())
+            depth = 0
+        elif match["open"]:
+            depth += 1
+            if depth > MAX_DEPTH and starts[-1] not in skipped:
+                skipped.add(starts[-1])
+                report.give_up(*declared_names(text[starts[-1] :])[:1])
+                span = Span(source, match.start(), match.end())
+                report.error("AFS105", f"brackets nest deeper than {MAX_DEPTH}", span)
+        elif match["close"]:
+            depth -= 1
+    ends = [*starts[1:], len(text)]
+    return [(a, b) for a, b in zip(starts, ends, strict=True) if a < b and a not in skipped]
+
+
+def _never_closed(match: re.Match[str]) -> str | None:
+    """What a match opens and the file never closes."""
+    if match["text"] and not (len(match["text"]) >= 6 and match["text"].endswith('"""')):
+        return "text"
+    if match["comment"] and match["comment"].startswith("/*") and not match["comment"].endswith("*/"):
+        return "comment"
+    return None
+
+
+def declared_names(text: str) -> list[str]:
+    """The names of the declarations in `text`, in order."""
+    return _DECLARED.findall(text)
