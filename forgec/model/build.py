@@ -20,9 +20,9 @@ from forgec.source import Source, Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constant
 from forgec.sql.emit import Emitter
+from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Oracle
 from forgec.sql.query import Sql, as_type
-from forgec.sql.resolve import may_be_null
 from forgec.sql.scope import Cell, Scope
 from forgec.syntax import nodes
 from forgec_runtime.types import Enum, Record, Timestamp

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from forgec.diagnostics import Report, did_you_mean
 from forgec.model.names import Names
 from forgec.model.spec import Result, Table
+from forgec.sql.allow import MAX_DIGITS
 from forgec.sql.scope import Cell, Row, Rows, Shape
 from forgec.syntax import nodes
 from forgec_runtime.types import (
@@ -33,7 +34,7 @@ _ELSEWHERE = {
     "bool": "boolean", "float": "double", "real": "double", "datetime": "timestamp", "numeric": "decimal(8, 2)",
 }  # fmt: skip
 """What other languages call the types of this one."""
-MAX_PRECISION = 18
+MAX_PRECISION = MAX_DIGITS
 
 
 class TypeResolver:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import groupby
 
 from forgec.model import spec as m
 from forgec.plans import python as py
-from forgec.plans.expression import Lowering, NoTwin
+from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
-from forgec.plans.keyed import by_key, is_settled, select_by_key
-from forgec.plans.store import answered, stored
+from forgec.plans.keyed import select_by_key
+from forgec.plans.lowered import NoTwin
+from forgec.plans.writes import Writes
 from forgec.sql.check import row_values
-from forgec.sql.query import Delete, Insert, Sql, Update
+from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Row, Rows, Shape
-from forgec.sql.tree import Value, cast, exp
+from forgec.sql.tree import Value, exp
 
 Group = tuple[str, list[ast.stmt]]
 """Lines that belong together, and what kind they are: blank lines go between kinds."""
@@ -136,7 +137,7 @@ class _Body:
             return [("return", [ast.Return(self._message(statement.message))])]
         if isinstance(statement, m.Fail):
             return [("guards", [self._refusal(statement.message)])]
-        return [("writes", self._change(statement.sql, None))]
+        return [("writes", Writes(self.low).lines(statement.sql, None))]
 
     def _if(self, statement: m.If) -> ast.stmt:
         otherwise: list[ast.stmt] = []
@@ -158,7 +159,7 @@ class _Body:
     def _let(self, statement: m.Let) -> list[Group]:
         target = py.identifier(statement.name)
         if statement.sql.change is not None:
-            lines = self._change(statement.sql, target)
+            lines = Writes(self.low).lines(statement.sql, target)
             self.low.values[statement.name] = statement.shape
             return [("writes", lines)]
         self.low.purpose = f"select_{statement.name}"
@@ -194,10 +195,8 @@ class _Body:
     def _bind_row(self, target: str, tree: exp.Query) -> list[ast.stmt]:
         if isinstance(tree, exp.Select) and not any(part for name, part in tree.args.items() if name != "expressions"):
             return [py.assign(target, self._record(tree))]
-        try:
-            return self._bind_by_key(target, tree)
-        except NoTwin:
-            return [py.assign(target, self._ask(tree, "row"))]
+        by_key = self.low.attempt(lambda: self._bind_by_key(target, tree))
+        return by_key if by_key is not None else [py.assign(target, self._ask(tree, "row"))]
 
     def _record(self, tree: exp.Select) -> ast.expr:
         return py.dictionary([(item.alias, self.low.value(item.this).node) for item in tree.selects])
@@ -212,18 +211,15 @@ class _Body:
         )
         if whole and not keyed.rest:
             return [py.assign(target, self.low.find(table, keyed.keys))]
-        with _Row(self.low, table) as row:
+        with self.low.row_of(table) as row:
             lines: list[ast.stmt] = [py.assign(row, self.low.find(table, keyed.keys))]
-            tests = [py.is_not_none(py.name(row)), *self._tests(keyed.rest, alias)]
+            tests = [py.is_not_none(py.name(row)), *self.low.row_conditions(keyed.rest, alias)]
             if whole:
                 found: ast.expr = py.name(row)
             else:
                 entries = [(i.alias, self.low.value(row_values(i.this, alias)).node) for i in tree.selects]
                 found = py.dictionary(entries)
             return [*lines, py.assign(target, ast.IfExp(py.conjunction(tests), found, ast.Constant(None)))]
-
-    def _tests(self, rest: Iterable[exp.Expr], alias: str) -> list[ast.expr]:
-        return [self.low.condition(row_values(part, alias)) for part in rest]
 
     # -- results -----------------------------------------------------------------------------------------------
 
@@ -284,154 +280,6 @@ class _Body:
         if lowered.type.sql == "VARCHAR" and not lowered.optional:
             return lowered.node
         return py.call("sql.text", lowered.node)
-
-    # -- writes ------------------------------------------------------------------------------------------------
-
-    def _change(self, sql: Sql, target: str | None) -> list[ast.stmt]:
-        change = sql.change
-        if isinstance(change, Insert):
-            return self._insert(change, target)
-        if isinstance(change, Update):
-            return self._update(change)
-        assert isinstance(change, Delete)
-        return self._delete(change)
-
-    def _insert(self, change: Insert, target: str | None) -> list[ast.stmt]:
-        self.low.purpose = f"insert_{change.table}"
-        constant = py.name(change.table.upper())
-        if change.query is not None:
-            return self._insert_rows(change)
-        rows = [self._new_row(change, row) for row in change.rows]
-        if len(rows) == 1:
-            inserted = py.call("call.insert", constant, rows[0])
-            return [py.assign(target, inserted) if target else ast.Expr(inserted)]
-        insert = ast.Expr(py.call("call.insert", constant, py.name("added")))
-        return [ast.For(ast.Name("added", ast.Store()), ast.Tuple(rows, ast.Load()), [insert], [], lineno=0)]
-
-    def _new_row(self, change: Insert, row: tuple[exp.Expr, ...]) -> ast.expr:
-        """All columns but a serial key: given ones first, as they are computed in that order, then defaults."""
-        table = self.low.tables[change.table]
-        given = dict(zip(change.columns, row, strict=True))
-        entries: list[tuple[str, ast.expr]] = []
-        for name, tree in given.items():
-            column = table.column(name)
-            assert column is not None
-            entries.append((name, stored(tree, column, table.name, self.low)))
-        return py.dictionary([*entries, *self._defaults(table, change.columns)])
-
-    def _defaults(self, table: m.Table, given: tuple[str, ...]) -> list[tuple[str, ast.expr]]:
-        entries: list[tuple[str, ast.expr]] = []
-        for column in table.columns:
-            if column.name in given or column.serial:
-                continue
-            tree = column.default.expression if column.default else exp.Null()
-            entries.append((column.name, stored(tree, column, table.name, self.low)))
-        return entries
-
-    def _insert_rows(self, change: Insert) -> list[ast.stmt]:
-        assert change.query is not None
-        table = self.low.tables[change.table]
-        columns = [column for name in change.columns if (column := table.column(name))]
-        query = change.query.copy()
-        for item, column in zip(query.selects, columns, strict=True):
-            item.set("this", cast(item.this.copy(), column.type.sql))
-        rows = self.low.ask(query, "rows", "the rows to insert are searched for")
-        names = query.named_selects
-        entries = [(c.name, answered("added", n, c, table.name)) for n, c in zip(names, columns, strict=True)]
-        values = py.dictionary([*entries, *self._defaults(table, change.columns)])
-        insert = ast.Expr(py.call("call.insert", py.name(table.name.upper()), values))
-        return [ast.For(ast.Name("added", ast.Store()), rows, [insert], [], lineno=0)]
-
-    def _update(self, change: Update) -> list[ast.stmt]:
-        self.low.purpose = f"update_{change.table}"
-        try:
-            return self._update_by_key(change)
-        except NoTwin:
-            return self._update_rows(change)
-
-    def _update_by_key(self, change: Update) -> list[ast.stmt]:
-        table = self.low.tables[change.table]
-        keyed = by_key(change.where, table, change.alias)
-        if keyed is None:
-            raise NoTwin("not by key")
-        with _Row(self.low, table.name) as row:
-            find = py.assign(row, self.low.find(table.name, keyed.keys))
-            tests = [py.is_not_none(py.name(row)), *self._tests(keyed.rest, change.alias)]
-            entries = []
-            for name, tree in change.assignments:
-                column = table.column(name)
-                assert column is not None
-                entries.append((name, stored(row_values(tree, change.alias), column, table.name, self.low)))
-            update = py.call("call.update", py.name(table.name.upper()), py.name(row), py.dictionary(entries))
-            return [find, ast.If(py.conjunction(tests), [ast.Expr(update)], [])]
-
-    def _update_rows(self, change: Update) -> list[ast.stmt]:
-        table = self.low.tables[change.table]
-        entries: list[tuple[str, ast.expr]] = []
-        items: list[tuple[str, exp.Expr]] = []
-        for name, tree in change.assignments:
-            column = table.column(name)
-            assert column is not None
-            if is_settled(tree):  # the same for every row, and whatever is written: no need to ask
-                entries.append((name, stored(tree, column, table.name, self.low)))
-            else:
-                items.append((f"new_{name}", cast(tree.copy(), column.type.sql)))
-                entries.append((name, answered("changed", f"new_{name}", column, table.name)))
-        rows, find = self._search(table, change.alias, change.where, items)
-        row = f"{table.name}_row"
-        update = py.call("call.update", py.name(table.name.upper()), py.name(row), py.dictionary(entries))
-        body: list[ast.stmt] = [find, ast.If(py.is_not_none(py.name(row)), [ast.Expr(update)], [])]
-        return [ast.For(ast.Name("changed", ast.Store()), rows, body, [], lineno=0)]
-
-    def _delete(self, change: Delete) -> list[ast.stmt]:
-        self.low.purpose = f"delete_{change.table}"
-        table = self.low.tables[change.table]
-        row = f"{table.name}_row"
-        delete = ast.Expr(py.call("call.delete", py.name(table.name.upper()), py.name(row)))
-        keyed = by_key(change.where, table, change.alias)
-        if keyed is not None:
-            try:
-                with _Row(self.low, table.name):
-                    find: ast.stmt = py.assign(row, self.low.find(table.name, keyed.keys))
-                    tests = [py.is_not_none(py.name(row)), *self._tests(keyed.rest, change.alias)]
-                    return [find, ast.If(py.conjunction(tests), [delete], [])]
-            except NoTwin:
-                pass
-        rows, find = self._search(table, change.alias, change.where, [])
-        body: list[ast.stmt] = [find, ast.If(py.is_not_none(py.name(row)), [delete], [])]
-        return [ast.For(ast.Name("changed", ast.Store()), rows, body, [], lineno=0)]
-
-    def _search(
-        self, table: m.Table, alias: str, where: exp.Expr, items: Sequence[tuple[str, exp.Expr]]
-    ) -> tuple[ast.expr, ast.stmt]:
-        """The keys of the rows to change, with new values; and the line that takes one of those rows."""
-        keys = [column.name for column in table.key]
-        selects = [exp.alias_(exp.column(key, table=alias), key) for key in keys]
-        selects.extend(exp.alias_(tree.copy(), name) for name, tree in items)
-        source = exp.Table(this=exp.to_identifier(table.name), alias=exp.TableAlias(this=exp.to_identifier(alias)))
-        query = exp.Select(expressions=selects, from_=exp.From(this=source), where=exp.Where(this=where.copy()))
-        rows = self.low.ask(query, "rows", "the rows to change are searched for")
-        parts: list[ast.expr] = [py.item(py.name("changed"), key) for key in keys]
-        key = parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load())
-        find = py.assign(f"{table.name}_row", py.call("call.find", py.name(table.name.upper()), key))
-        return rows, find
-
-
-class _Row:
-    """While a row of `table` is looked at, its columns are the values `row.column`."""
-
-    def __init__(self, lowering: Lowering, table: str) -> None:
-        self.low, self.table = lowering, table
-
-    def __enter__(self) -> str:
-        name = f"{self.table}_row"
-        self.low.values["row"] = self.low.tables[self.table].row
-        self.low.rows["row"] = name
-        return name
-
-    def __exit__(self, *_: object) -> None:
-        self.low.values.pop("row", None)
-        self.low.rows.pop("row", None)
 
 
 def _refuse(message: ast.expr) -> ast.stmt:

@@ -5,6 +5,8 @@ Node types are compared exactly, not by `isinstance`: dangerous nodes are subcla
 
 from __future__ import annotations
 
+from math import isfinite
+
 from forgec.diagnostics import Report, counted, did_you_mean
 from forgec.sql.scope import Scope
 from forgec.sql.tree import Fragment, exp
@@ -69,6 +71,8 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
 
 _ALLOWED = {*STRUCTURE, *OPERATORS, *FUNCTIONS}
 MAX_NODES = 3_000
+MAX_DIGITS = 18
+"""Of a decimal, before and after its point: as many as DuckDB computes with quickly."""
 
 
 def check_allowed(fragment: Fragment, scope: Scope, report: Report) -> bool:
@@ -114,8 +118,8 @@ def _check_call(fragment: Fragment, node: exp.Func, scope: Scope, report: Report
 
 def _problem(node: exp.Expr, fragment: Fragment) -> tuple[str, str, str | None] | None:
     kind = type(node)
-    if kind is exp.Literal and not node.is_string and len(node.name) > 40:
-        return "AFS403", "this number has too many digits", None
+    if kind is exp.Literal and not node.is_string and (len(node.name) > 40 or not isfinite(float(node.name))):
+        return "AFS403", "this number is too large", None
     if kind not in _ALLOWED:
         word = str(node.name if isinstance(node, exp.Command) else kind.__name__).lower()
         what = f"`{word}`" if fragment.has_word(word) else "this"
@@ -138,6 +142,8 @@ def _problem_of_detail(node: exp.Expr) -> tuple[str, str, str | None] | None:
         name = node.this.name if hasattr(node.this, "name") else str(node.this)
         if name not in _TYPES:
             return "AFS405", "this type may not be cast to", "types: " + ", ".join(sorted(CASTS))
+        if node.expressions and int(node.expressions[0].name) > MAX_DIGITS:
+            return "AFS405", f"a decimal has at most {MAX_DIGITS} digits", None
     elif isinstance(node, exp.CurrentDate) and node.this is not None:
         return "AFS410", "`today` takes no arguments", None
     elif isinstance(node, exp.Interval):

@@ -8,10 +8,12 @@ from forgec.diagnostics import Report, did_you_mean
 from forgec.source import Span
 from forgec.sql.allow import check_allowed
 from forgec.sql.emit import Emitter, empty_rows, typed_null
+from forgec.sql.frames import UNKNOWN, Frame, Unresolved
 from forgec.sql.infer import assignable, comparable, infer
-from forgec.sql.oracle import Oracle, Rejected
+from forgec.sql.nulls import may_be_null
+from forgec.sql.oracle import Oracle, Rejected, parse_type
 from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
-from forgec.sql.resolve import UNKNOWN, Frame, Resolver, Unresolved, may_be_null
+from forgec.sql.resolve import Resolver
 from forgec.sql.scope import Cell, Rows, Scope
 from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, parse_sql
 from forgec.syntax.nodes import SqlText
@@ -214,6 +216,9 @@ class SqlChecker:
                 return False
             if isinstance(node, exp.In) and not self._check_comparison(fragment, node, node.this, node.expressions):
                 return False
+            if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
+                if not self._converts(fragment, node.this, node.to.sql(dialect=DIALECT)):
+                    return False
         return True
 
     def _check_comparison(self, fragment: Fragment, node: exp.Expr, left: exp.Expr, rights: list[exp.Expr]) -> bool:
@@ -228,7 +233,7 @@ class SqlChecker:
                         return False
             types = infer(left), infer(right)
             if isinstance(right, exp.Literal) and right.is_string and types[0] is not None and not comparable(*types):
-                if not self._converts(fragment, right, types[0]):
+                if not self._converts(fragment, right, types[0].sql):
                     return False
                 continue  # a literal such as '2025-03-01' is whatever the other side wants
             if not comparable(*types):
@@ -237,12 +242,12 @@ class SqlChecker:
                 return False
         return True
 
-    def _converts(self, fragment: Fragment, literal: exp.Expr, wanted: Type) -> bool:
-        """Whether a text such as '2025-03-01' is one of a `wanted`."""
+    def _converts(self, fragment: Fragment, literal: exp.Expr, wanted: str) -> bool:
+        """Whether a literal such as '2025-03-01' is one of a `wanted`, a type of DuckDB."""
         try:
-            self.oracle.compute(f"select {cast(literal.copy(), wanted.sql).sql(dialect=DIALECT)}")
+            self.oracle.compute(f"select {cast(literal.copy(), wanted).sql(dialect=DIALECT)}")
         except Rejected:
-            self.report.error("AFS301", f"'{literal.name}' is no {wanted}", fragment.span_of(literal))
+            self.report.error("AFS301", f"{literal} is no {parse_type(wanted)}", fragment.span_of(literal))
             return False
         return True
 

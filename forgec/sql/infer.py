@@ -6,9 +6,9 @@ query and never a wrong result.
 
 from __future__ import annotations
 
+from forgec.sql.frames import UNKNOWN
 from forgec.sql.oracle import parse_type
 from forgec.sql.query import cell_of
-from forgec.sql.resolve import UNKNOWN
 from forgec.sql.tree import DIALECT, exp
 from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Text, Timestamp, Type
 

@@ -45,11 +45,15 @@ class Oracle:
         lock(self.connection)
 
     def describe(self, query: str) -> list[tuple[str, Type | None]]:
-        """Names and types of a query's columns; the type is None for bare NULL and for types we do not hold.
+        """Names and types of a query's columns; the type is None for NULL, and for a record with a bare NULL in it.
 
         Raises `Rejected`.
         """
-        return [(name, parse_type(text)) for name, text, *_ in self._run(f"describe {query}")]
+        columns = [(name, text, parse_type(text)) for name, text, *_ in self._run(f"describe {query}")]
+        for _, text, type_ in columns:
+            if type_ is None and '"NULL"' not in text:
+                raise Rejected(f"no column and no value of a spec holds {text}")
+        return [(name, type_) for name, _, type_ in columns]
 
     def compute(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query over constants. Raises `Rejected`."""

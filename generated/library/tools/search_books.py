@@ -20,34 +20,30 @@ SELECT_RESULT = Query(
       books.year AS year,
       books.shelf AS shelf,
       books.price AS price,
-      (
-        (
-          SELECT
-            books__row.copies AS copies
-          FROM {books} AS books__row
-          WHERE
-            books__row.book_id = (
-              CAST(books.book_id AS TEXT)
-            )
-        ) - (
-          SELECT
-            COUNT(*) AS column1
-          FROM {loans} AS loans__copies_in
-          WHERE
-            loans__copies_in.book_id = CAST(books.book_id AS TEXT)
-            AND loans__copies_in.status = 'lent'
-        )
-      ) AS copies_in,
-      (
-        (
-          SELECT
-            COUNT(*) AS column1
-          FROM {reservations} AS reservations__queue_length
-          WHERE
-            reservations__queue_length.book_id = CAST(books.book_id AS TEXT)
-            AND reservations__queue_length.status = 'waiting'
-        )
-      ) AS waiting
+      CAST((
+        SELECT
+          books__row.copies AS copies
+        FROM {books} AS books__row
+        WHERE
+          books__row.book_id = (
+            CAST(books.book_id AS TEXT)
+          )
+      ) - (
+        SELECT
+          COUNT(*) AS column1
+        FROM {loans} AS loans__copies_in
+        WHERE
+          loans__copies_in.book_id = CAST(books.book_id AS TEXT)
+          AND loans__copies_in.status = 'lent'
+      ) AS BIGINT) AS copies_in,
+      CAST((
+        SELECT
+          COUNT(*) AS column1
+        FROM {reservations} AS reservations__queue_length
+        WHERE
+          reservations__queue_length.book_id = CAST(books.book_id AS TEXT)
+          AND reservations__queue_length.status = 'waiting'
+      ) AS BIGINT) AS waiting
     FROM {books} AS books
     WHERE
       (

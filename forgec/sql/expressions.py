@@ -1,0 +1,272 @@
+"""Names inside expressions: columns, values, lookups and functions, each found or reported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from forgec.diagnostics import Label, Report, counted, did_you_mean
+from forgec.sql.frames import Columns, Frame, Unresolved
+from forgec.sql.nulls import may_be_null
+from forgec.sql.scope import Cell, Row, Rows, Scope
+from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, exp, is_value, place_of
+from forgec_runtime.types import Date, Record, Timestamp
+
+
+class ExpressionResolver:
+    """Resolves expressions of one fragment. `reads` collects the tables that it reads, also through functions."""
+
+    def __init__(self, fragment: Fragment, scope: Scope, report: Report) -> None:
+        self.fragment = fragment
+        self.scope = scope
+        self.report = report
+        self.reads: set[str] = set()
+
+    def _query(self, node: exp.Expr, outer: Frame | None) -> tuple[exp.Expr, Columns]:
+        """Resolve a query inside an expression; `QueryResolver` knows how."""
+        raise NotImplementedError
+
+    def _fail(
+        self,
+        code: str,
+        message: str,
+        node: exp.Expr,
+        hint: str | None = None,
+        label: str = "",
+        about: str | None = None,
+    ) -> Unresolved:
+        self.report.error(code, message, self.fragment.span_of(node), label, help=hint, about=about)
+        return Unresolved()
+
+    def _unknown_table(self, node: exp.Expr) -> Unresolved:
+        name = node.name
+        hint = did_you_mean(name, self.scope.tables)
+        if name in self.scope.values:
+            hint = f"a value of the call is written `${name}`"
+        similar = self.scope.tables.get((hint or "").removeprefix("did you mean `").removesuffix("`?"))
+        related = [Label(similar.span, "a table with a similar name is declared here")] if similar else []
+        self.report.error(
+            "AFS201",
+            f"unknown table `{name}`",
+            self.fragment.span_of(node),
+            "not a table of this spec",
+            related=related,
+            help=hint,
+            about=name,
+        )
+        return Unresolved()
+
+    def _expression(self, node: exp.Expr, frame: Frame) -> exp.Expr:
+        """`node` with its names resolved, and still in its place."""
+        place = place_of(node)
+        resolved = self._resolved(node, frame)
+        if place is not None:
+            resolved.meta.update(start=place[0], end=place[1] - 1)
+        return resolved
+
+    def _resolved(self, node: exp.Expr, frame: Frame) -> exp.Expr:
+        if isinstance(node, exp.Column):
+            return self._name(node, frame)
+        if isinstance(node, exp.Dot | exp.Bracket):
+            return self._lookup(node, frame)
+        if isinstance(node, exp.Anonymous):
+            return self._apply(node, frame)
+        if isinstance(node, exp.CurrentDate):
+            return self._clock("today")
+        if isinstance(node, exp.Subquery):
+            query, columns = self._query(node.this, frame)
+            if len(columns) != 1:
+                raise self._fail("AFS410", f"a subquery used as a value has one column, not {len(columns)}", node)
+            return exp.Subquery(this=query)
+        if isinstance(node, exp.Exists):
+            query, _ = self._query(node.this, frame)
+            return exp.Exists(this=query)
+        if isinstance(node, exp.Query):
+            raise self._fail("AFS405", "put a select used as a value in parentheses", node)
+        if isinstance(node, exp.Tuple):
+            raise self._fail("AFS405", "several values stand where one is wanted", node)
+        if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
+            raise self._fail("AFS405", "`*` cannot stand here", node)
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            query, columns = self._query(node.args["query"], frame)
+            if len(columns) != 1:
+                raise self._fail("AFS410", f"`in` takes a select of one column, not {len(columns)}", node)
+            return exp.In(this=self._expression(node.this, frame), query=exp.Subquery(this=query))
+        if isinstance(node, exp.In) and len(node.expressions) == 1:  # a lookup alone there becomes a set of rows
+            return exp.paren(self._expression(exp.EQ(this=node.this, expression=node.expressions[0]), frame))
+        for name, child in list(node.args.items()):
+            if isinstance(child, exp.Expr) and not isinstance(child, exp.Identifier | exp.DataType):
+                node.set(name, self._expression(child, frame))
+            elif isinstance(child, list):
+                node.set(name, [self._expression(c, frame) if isinstance(c, exp.Expr) else c for c in child])
+        return node
+
+    def _column(self, alias: str, name: str, cell: Cell) -> exp.Column:
+        column = exp.column(name, table=alias)
+        column.meta["cell"] = cell
+        return column
+
+    def _name(self, node: exp.Column, frame: Frame) -> exp.Expr:
+        parts = list(node.parts)
+        if isinstance(parts[-1], exp.Star):
+            raise self._fail("AFS405", "`*` cannot stand here", node)
+        if is_value(parts[0]):
+            return self._value(node, [part.name for part in parts])
+        first = parts[0].name
+        for current in frame.chain():
+            if len(parts) > 1 and first in current.sources:
+                return self._source_column(node, current.sources[first], first, parts[1:])
+            owners = [alias for alias, columns in current.sources.items() if first in columns]
+            if len(owners) > 1:
+                places = " and ".join(f"`{owner}.{first}`" for owner in owners)
+                raise self._fail("AFS205", f"`{first}` could be {places}", node, "say which one")
+            if owners:
+                return self._source_column(node, current.sources[owners[0]], owners[0], parts)
+            if len(parts) == 1 and first in current.outputs:
+                output = exp.column(first)
+                output.meta["output"] = True
+                return output
+        raise self._unknown_column(node, first, frame)
+
+    def _source_column(self, node: exp.Column, columns: Columns, alias: str, parts: list[exp.Expr]) -> exp.Expr:
+        name = parts[0].name
+        if name not in columns:
+            hint = did_you_mean(name, columns)
+            raise self._fail("AFS202", f"unknown column `{name}` of `{alias}`", node, hint, about=name)
+        column: exp.Expr = self._column(alias, name, columns[name])
+        cell = columns[name]
+        for part in parts[1:]:
+            cell = self._field(node, cell, part.name)
+            column = exp.Dot(this=column, expression=exp.to_identifier(part.name))
+            column.meta["cell"] = cell
+        return column
+
+    def _field(self, node: exp.Expr, cell: Cell, name: str) -> Cell:
+        if not isinstance(cell.type, Record):
+            raise self._fail("AFS202", f"`{name}`: {cell.type} has no fields", node)
+        found = cell.type.field(name)
+        if found is None:
+            hint = did_you_mean(name, [f.name for f in cell.type.fields])
+            raise self._fail("AFS202", f"unknown field `{name}` of {cell.type}", node, hint, about=name)
+        return Cell(found.type, cell.optional or found.optional)
+
+    def _unknown_column(self, node: exp.Expr, name: str, frame: Frame) -> Unresolved:
+        names = {column for current in frame.chain() for columns in current.sources.values() for column in columns}
+        if name in self.scope.values:
+            return self._fail("AFS202", f"unknown column `{name}`", node, f"a value of the call is written `${name}`")
+        hint = did_you_mean(name, names)
+        if node.this.args.get("quoted"):
+            hint = f"a text is written '{name}', in single quotes"
+            return self._fail("AFS202", f'"{name}" is a name, and no column has it', node, hint)
+        if not names:
+            return self._fail(
+                "AFS202", f"`{name}` is a column, and there are none here", node, hint, "no table is read here", name
+            )
+        return self._fail("AFS202", f"unknown column `{name}`", node, hint, about=name)
+
+    def _value(self, node: exp.Column, parts: list[str]) -> Value:
+        name = parts[0].removeprefix(MARK)
+        shape = self.scope.values.get(name)
+        if shape is None:
+            raise self._fail("AFS203", f"unknown value `${name}`", node, self._value_hint(name), about=name)
+        if isinstance(shape, Rows):
+            hint = f"read it with `select ... from ${name}`"
+            raise self._fail("AFS203", f"`${name}` is a set of rows", node, hint)
+        rest = parts[1:]
+        if isinstance(shape, Row):
+            if not rest:
+                example = f"${name}.{next(iter(shape.columns))}"
+                raise self._fail(
+                    "AFS203", f"`${name}` is a row, not a value", node, f"take a column, such as `{example}`"
+                )
+            if rest[0] not in shape.columns:
+                close = did_you_mean(rest[0], shape.columns)
+                raise self._fail("AFS202", f"unknown column `{rest[0]}` of `${name}`", node, close, about=rest[0])
+            found = shape.columns[rest[0]]
+            cell = Cell(found.type, found.optional or shape.optional, found.references)
+            rest = rest[1:]
+        else:
+            cell = shape
+        for part in rest:
+            cell = self._field(node, cell, part)
+        value = Value(this=".".join([name, *parts[1:]]))
+        value.meta["cell"] = cell
+        return value
+
+    def _value_hint(self, name: str) -> str | None:
+        close = did_you_mean(name, self.scope.values)
+        return close.replace("`", "`$", 1) if close else None
+
+    def _lookup(self, node: exp.Expr, frame: Frame) -> exp.Expr:
+        """`table[key]` and `table[key].column`."""
+        fields: list[str] = []
+        bracket = node
+        while isinstance(bracket, exp.Dot):
+            fields.insert(0, bracket.expression.name)
+            bracket = bracket.this
+        if not isinstance(bracket, exp.Bracket) or not isinstance(bracket.this, exp.Column):
+            raise self._fail("AFS405", "only `table[key].column` and `$row.column` take a dot", node)
+        name = bracket.this.name
+        if name not in self.scope.tables or bracket.this.table:
+            raise self._unknown_table(bracket.this)
+        table = self.scope.tables[name]
+        written_keys = exp.apply_index_offset(bracket.this, bracket.expressions, 1, dialect=DIALECT)
+        keys = [self._expression(key, frame) for key in written_keys]
+        if len(keys) != len(table.key):
+            wanted = ", ".join(column.name for column in table.key)
+            raise self._fail(
+                "AFS410",
+                f"`{name}` has the key ({wanted}): {counted(len(table.key), 'value')}, not {len(keys)}",
+                bracket,
+            )
+        self.reads.add(name)
+        if not fields:
+            return Lookup(this=name, expressions=keys)
+        column = table.column(fields[0])
+        if column is None:
+            hint = did_you_mean(fields[0], [c.name for c in table.columns])
+            raise self._fail("AFS202", f"unknown column `{fields[0]}` of `{name}`", node, hint, about=fields[0])
+        if len(fields) > 1:
+            hint = f"let row = {name}[...]; then `$row.{'.'.join(fields)}`"
+            raise self._fail("AFS405", f"only a column can be read from `{name}[...]`", node, hint)
+        lookup = Lookup(this=name, expressions=keys, field=fields[0])
+        lookup.meta["cell"] = Cell(column.type, True, column.references)
+        return lookup
+
+    def lookup_query(self, node: Lookup) -> tuple[exp.Expr, Columns]:
+        table = self.scope.tables[node.name]
+        columns = dict(table.row.columns)
+        items = [exp.alias_(self._column(node.name, name, cell), name) for name, cell in columns.items()]
+        source = exp.Table(this=exp.to_identifier(node.name), alias=exp.TableAlias(this=exp.to_identifier(node.name)))
+        conditions = [
+            exp.EQ(this=self._column(node.name, column.name, column.cell), expression=key)
+            for column, key in zip(table.key, node.expressions, strict=True)
+        ]
+        query = exp.Select(expressions=items, from_=exp.From(this=source), where=exp.Where(this=exp.and_(*conditions)))
+        return query, columns
+
+    def _apply(self, node: exp.Anonymous, frame: Frame) -> exp.Expr:
+        name = node.name
+        arguments = [self._expression(argument, frame) for argument in node.expressions]
+        if name.lower() == "now":
+            return self._clock("now")
+        function = self.scope.functions.get(name)
+        if function is None:
+            node.set("expressions", arguments)
+            return node
+        if len(arguments) != len(function.parameters):
+            wanted = ", ".join(parameter.name for parameter in function.parameters)
+            takes = counted(len(function.parameters), "argument")
+            raise self._fail("AFS410", f"`{name}({wanted})` takes {takes}, not {len(arguments)}", node)
+        self.reads.update(function.sql.reads)
+        apply = Apply(this=name, expressions=arguments)
+        missing = any(
+            may_be_null(argument) and not parameter.optional
+            for argument, parameter in zip(arguments, function.parameters, strict=True)
+        )
+        apply.meta["cell"] = replace(function.returns, optional=function.returns.optional or missing)
+        return apply
+
+    def _clock(self, which: str) -> Clock:
+        clock = Clock(this=which)
+        clock.meta["cell"] = Cell(Date() if which == "today" else Timestamp())
+        return clock

@@ -1,0 +1,45 @@
+"""Which expressions can be NULL."""
+
+from __future__ import annotations
+
+from forgec.sql.tree import exp
+
+_NULL_FREE = (
+    exp.Literal, exp.Boolean, exp.Count, exp.CountIf, exp.Exists, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Struct,
+)  # fmt: skip
+_NULL_IF_ANY = (
+    exp.Paren, exp.Not, exp.Neg, exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.Interval, exp.Cast, exp.Abs,
+    exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul, exp.DPipe,
+    exp.Like, exp.ILike, exp.Between, exp.DateDiff, exp.Year, exp.Month, exp.Day, exp.Contains, exp.StartsWith,
+    exp.EndsWith,
+)  # fmt: skip
+
+
+def may_be_null(node: exp.Expr) -> bool:
+    """Whether the value of a resolved expression can be NULL; when in doubt, it can."""
+    cell = node.meta.get("cell")
+    if cell is not None:
+        return bool(cell.optional)
+    if isinstance(node, _NULL_FREE):
+        return False
+    if isinstance(node, exp.Coalesce | exp.Greatest | exp.Least):
+        return all(may_be_null(part) for part in [node.this, *node.expressions])
+    if isinstance(node, _NULL_IF_ANY):
+        return any(
+            may_be_null(part) for part in node.iter_expressions() if not isinstance(part, exp.Var | exp.DataType)
+        )
+    if isinstance(node, exp.In) and node.args.get("query") is None:
+        return any(may_be_null(part) for part in [node.this, *node.expressions])
+    if isinstance(node, exp.Case) and node.args.get("default") is not None:
+        return any(may_be_null(part) for part in [*(b.args["true"] for b in node.args["ifs"]), node.args["default"]])
+    if isinstance(node, exp.Subquery):
+        return not _always_counts(node.this)
+    return True
+
+
+def _always_counts(query: exp.Expr) -> bool:
+    """Whether a query is one count over whatever there is: the only scalar subquery that surely has a value."""
+    clauses = ("group", "having", "limit", "distinct")
+    if not isinstance(query, exp.Select) or any(query.args.get(clause) for clause in clauses):
+        return False
+    return len(query.selects) == 1 and isinstance(query.selects[0].this, exp.Count | exp.CountIf)

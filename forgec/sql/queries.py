@@ -1,0 +1,222 @@
+"""Names inside queries: sources, joins, the select list, order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from forgec.diagnostics import Report, counted
+from forgec.sql.expressions import ExpressionResolver
+from forgec.sql.frames import UNKNOWN, Columns, Frame
+from forgec.sql.nulls import may_be_null
+from forgec.sql.scope import Cell, Rows, Scope
+from forgec.sql.tree import MARK, Fragment, Lookup, Value, exp, is_value, written
+
+
+class QueryResolver(ExpressionResolver):
+    """Resolves selects: every column qualified, `*` spelled out, each source named."""
+
+    def __init__(self, fragment: Fragment, scope: Scope, report: Report) -> None:
+        super().__init__(fragment, scope, report)
+        self.ctes: list[dict[str, Columns]] = []
+
+    def _query(self, node: exp.Expr, outer: Frame | None) -> tuple[exp.Expr, Columns]:
+        if isinstance(node, exp.Subquery):
+            return self._query(node.this, outer)
+        if isinstance(node, Lookup):
+            return self.lookup_query(node)
+        with_ = node.args.get("with_")
+        self.ctes.append({})
+        for cte in with_.expressions if with_ is not None else ():
+            query, columns = self._query(cte.this, outer)
+            if cte.alias in self.scope.tables or cte.alias in self.ctes[-1]:
+                raise self._fail("AFS208", f"the name `{cte.alias}` is taken", cte)
+            cte.set("this", query)
+            self.ctes[-1][cte.alias] = self._renamed(columns, cte)
+        try:
+            if isinstance(node, exp.Select):
+                return node, self._select(node, outer)
+            if isinstance(node, exp.SetOperation):
+                return node, self._set_operation(node, outer)
+        finally:
+            self.ctes.pop()
+        raise self._fail("AFS405", "a select is expected here", node)
+
+    def _set_operation(self, node: exp.SetOperation, outer: Frame | None) -> Columns:
+        left, columns = self._query(node.this, outer)
+        right, others = self._query(node.expression, outer)
+        if len(columns) != len(others):
+            raise self._fail("AFS410", f"the sides have {len(columns)} and {len(others)} columns", node)
+        node.set("this", left)
+        node.set("expression", right)
+        frame = Frame({}, columns, outer)
+        self._order(node, frame)
+        pairs = zip(columns.items(), others.values(), strict=True)
+        return {name: Cell(UNKNOWN, a.optional or b.optional) for (name, a), b in pairs}
+
+    def _select(self, node: exp.Select, outer: Frame | None) -> Columns:
+        frame = Frame(outer=outer)
+        from_ = node.args.get("from_")
+        if from_ is not None:
+            from_.set("this", self._source(from_.this, frame))
+        for join in node.args.get("joins") or ():
+            self._join(join, frame)
+        where = node.args.get("where")
+        if where is not None:
+            where.set("this", self._expression(where.this, frame))
+        columns = self._outputs(node, frame)
+        frame.outputs = columns
+        group = node.args.get("group")
+        if group is not None:
+            group.set("expressions", [self._named(part, frame) for part in group.expressions])
+        having = node.args.get("having")
+        if having is not None:
+            having.set("this", self._expression(having.this, frame))
+        self._order(node, frame)
+        return columns
+
+    def _source(self, node: exp.Expr, frame: Frame, optional: bool = False) -> exp.Expr:
+        if isinstance(node, exp.Table):
+            columns = self._table_columns(node)
+            alias = node.alias or written(node.name).lstrip("$")
+            node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+        elif isinstance(node, exp.Subquery) and node.alias:
+            query, columns = self._query(node.this, frame.outer)
+            columns = self._renamed(columns, node)
+            node.set("this", query)
+            alias = node.alias
+        else:
+            raise self._fail("AFS405", "select from tables, `$rows` or `(select ...) as name`", node)
+        if alias in frame.sources:
+            raise self._fail("AFS208", f"the name `{alias}` is used twice in one `from`", node)
+        self._check_alias(alias, node)
+        if optional:
+            columns = {name: Cell(cell.type, True, cell.references) for name, cell in columns.items()}
+        frame.sources[alias] = columns
+        return node
+
+    def _check_alias(self, alias: str, node: exp.Expr) -> None:
+        if alias in ("call", "q") or alias.startswith("_") or MARK in alias or not alias.isascii():
+            raise self._fail("AFS209", f"`{written(alias)}` cannot be a name here", node)
+
+    def _table_columns(self, node: exp.Table) -> Columns:
+        if is_value(node.this):
+            name = written(node.name)[1:]
+            shape = self.scope.values.get(name)
+            if not isinstance(shape, Rows):
+                message = f"`${name}` is not a set of rows" if shape is not None else f"unknown value `${name}`"
+                raise self._fail("AFS203", message, node, self._value_hint(name) if shape is None else None, about=name)
+            node.meta["rows"] = name
+            node.meta["shape"] = shape
+            return dict(shape.columns)
+        for ctes in reversed(self.ctes):
+            if node.name in ctes:
+                node.meta["cte"] = True
+                return dict(ctes[node.name])
+        if node.name not in self.scope.tables:
+            raise self._unknown_table(node)
+        self.reads.add(node.name)
+        return dict(self.scope.tables[node.name].row.columns)
+
+    def _renamed(self, columns: Columns, node: exp.Expr) -> Columns:
+        alias = node.args.get("alias")
+        names = [part.name for part in alias.columns] if isinstance(alias, exp.TableAlias) else []
+        if not names:
+            return columns
+        if len(names) != len(columns):
+            raise self._fail("AFS410", f"{counted(len(columns), 'column')} but {counted(len(names), 'name')}", node)
+        return dict(zip(names, columns.values(), strict=True))
+
+    def _join(self, join: exp.Join, frame: Frame) -> None:
+        left = str(join.args.get("side") or "").upper() == "LEFT"
+        before = dict(frame.sources)
+        join.set("this", self._source(join.this, frame, optional=left))
+        if join.args.get("on") is not None:
+            join.set("on", self._expression(join.args["on"], frame))
+            if all(column.table != join.this.alias for column in join.args["on"].find_all(exp.Column)):
+                message = f"this join says nothing about `{join.this.alias}`: every row meets every other"
+                raise self._fail("AFS406", message, join.this)
+        for column in join.args.get("using") or ():
+            for columns in ([c for c in before.values() if column.name in c], [frame.sources[join.this.alias]]):
+                if len(columns) != 1 or column.name not in columns[0]:
+                    raise self._fail("AFS202", f"`{column.name}` is not a column of both sides", column)
+        if join.args.get("using"):
+            self._using_to_on(join, before)
+
+    def _using_to_on(self, join: exp.Join, before: Mapping[str, Columns]) -> None:
+        """`using (a)` as `on`: each column keeps one owner and one name."""
+        conditions = []
+        for column in join.args["using"]:
+            owner = next(alias for alias, columns in before.items() if column.name in columns)
+            right = exp.column(column.name, table=join.this.alias)
+            conditions.append(exp.EQ(this=exp.column(column.name, table=owner), expression=right))
+        join.set("using", None)
+        join.set("on", exp.and_(*conditions))
+
+    def _outputs(self, node: exp.Select, frame: Frame) -> Columns:
+        columns: Columns = {}
+        items: list[exp.Expr] = []
+        for position, item in enumerate(node.expressions):
+            for name, expression, cell in self._items(item, frame, position):
+                if name in columns:
+                    hint = "name it with `as`"
+                    raise self._fail("AFS208", f"two columns of this select are called `{name}`", item, hint)
+                columns[name] = cell
+                items.append(exp.Alias(this=expression, alias=exp.to_identifier(name)))
+        node.set("expressions", items)
+        distinct = node.args.get("distinct")
+        if distinct is not None and distinct.expressions:
+            raise self._fail("AFS405", "`distinct` takes no columns of its own here", node)
+        return columns
+
+    def _items(self, item: exp.Expr, frame: Frame, position: int) -> Iterable[tuple[str, exp.Expr, Cell]]:
+        if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
+            wanted = item.text("table")
+            if not frame.sources or (wanted and wanted not in frame.sources):
+                raise self._fail("AFS201", f"nothing called `{wanted or '*'}` to take all columns of", item)
+            for alias, columns in frame.sources.items():
+                for name, cell in columns.items() if wanted in ("", alias) else ():
+                    yield name, self._column(alias, name, cell), cell
+            return
+        alias = item.alias if isinstance(item, exp.Alias) else ""
+        inner = item.this if isinstance(item, exp.Alias) else item
+        expression = self._expression(inner, frame)
+        name = alias or self._natural_name(inner, expression) or f"column{position + 1}"
+        if alias:
+            self._check_alias(alias, item)
+        cell = expression.meta.get("cell") or Cell(UNKNOWN, may_be_null(expression))
+        yield name, expression, cell
+
+    def _natural_name(self, node: exp.Expr, resolved: exp.Expr) -> str:
+        if isinstance(resolved, Value):
+            return str(resolved.name.rpartition(".")[2])
+        if isinstance(resolved, Lookup):
+            return str(resolved.args.get("field") or "")
+        return node.name if isinstance(node, exp.Column | exp.Dot) else ""
+
+    def _order(self, node: exp.Expr, frame: Frame) -> None:
+        order = node.args.get("order")
+        for ordered in order.expressions if order is not None else ():
+            if isinstance(ordered.this, exp.Literal | exp.Var):
+                raise self._fail("AFS405", "order by a column or expression, not by a number", ordered)
+            ordered.set("this", self._named(ordered.this, frame))
+        if node.args.get("limit") is not None and node is not self.fragment.tree:
+            self._break_ties(node, frame)
+
+    def _break_ties(self, node: exp.Expr, frame: Frame) -> None:
+        """A limit inside a query takes the same rows wherever they lie: those with the least columns, from the left.
+
+        Whole queries are ordered so where they are run.
+        """
+        order = node.args.get("order")
+        terms = list(order.expressions) if order is not None else []
+        for name in frame.outputs:
+            terms.append(exp.Ordered(this=self._named(exp.column(name), frame), nulls_first=False))
+        node.set("order", exp.Order(expressions=terms))
+
+    def _named(self, node: exp.Expr, frame: Frame) -> exp.Expr:
+        """An `order by` or `group by` term: a name of the select list comes before a column."""
+        if isinstance(node, exp.Column) and not node.table and not is_value(node.this) and node.name in frame.outputs:
+            output = exp.column(node.name)
+            output.meta["output"] = True
+            return output
+        return self._expression(node, frame)
