@@ -190,7 +190,8 @@ class Builder:
         for part in parts:
             condition = self._build(part) if part.data == "parens" else None
             block = next(parts) if condition else part
-            branches.append(nodes.Branch(self._span(block), condition, self._build(block)))
+            span = condition.span.to(self._span(block)) if condition else self._span(block)
+            branches.append(nodes.Branch(span, condition, self._build(block)))
         return nodes.If(self._span(tree), tuple(branches))
 
     def _return(self, tree: Tree[Token]) -> nodes.Return:
