@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -25,7 +26,10 @@ GRAMMAR = resource("grammar", "afs.lark").read_text(encoding="utf-8")
 SPECS = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "tests" / "cases").glob("*/spec.afs"))]
 TOKEN = re.compile(r'"""[\s\S]*?"""|"[^"\n]*"|\'[^\']*\'|--[^\n]*|\$?\w+|\s+|.', re.DOTALL)
 
-bounded = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = int(os.environ.get("FORGEC_EXAMPLES", "60"))
+"""Examples a test; many more are tried by hand."""
+
+bounded = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def _checked(text: str) -> Checked:
