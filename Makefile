@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/installed
 	$(BIN)/forgec compile specs/*.afs
 	$(BIN)/forgec test specs/*.afs
-	$(BIN)/forgec run $(patsubst specs/%.afs,%,$(wildcard specs/*.afs)) --agent gold --agent noop
+	$(BIN)/forgec run generated/* --agent gold --agent noop
 
 # Lints, types, architecture, and the whole test suite.
 test: $(VENV)/installed lint types
