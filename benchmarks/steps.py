@@ -110,7 +110,8 @@ def main() -> None:
         env = compiled(Path(folder))
         print(f"{'tool':34}{'step':>6}{'us a call':>11}{'calls a second':>16}{'by hand, us':>13}{'ratio':>7}")
         for tool, touched in (
-            ("get_account", False), ("transfer", False), ("transfer", True), ("find_accounts", False), ("find_accounts", True),
+            ("get_account", False), ("transfer", False), ("transfer", True), ("find_accounts", False),
+            ("find_accounts", True),
         ):  # fmt: skip
             for size in SIZES:
                 ours = per_call(size, stepped(env, size, tool, touched))

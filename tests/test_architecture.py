@@ -19,6 +19,7 @@ DOORS = {
     "jinja2": "forgec/codegen/render.py",
     "black": "forgec/codegen/render.py",
     "click": "forgec/commands/",
+    "prompt_toolkit": "forgec/playing/terminal.py",
     "duckdb": "runtime/forgec_runtime/engine.py",
     "orjson": "runtime/forgec_runtime/results.py",
 }

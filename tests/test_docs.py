@@ -7,26 +7,32 @@ docs/tutorial.md. Read what it wrote.
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from forgec.codegen.manifest import build_manifest, compare, write
-from forgec.commands import forgec
 from forgec.diagnostics import Report
 from forgec.diagnostics.codes import CODES
 from forgec.diagnostics.text import render_text
+from forgec.model import types
+from forgec.model.names import MAX_NAME
 from forgec.pipeline import check_source, generate_package
 from forgec.source import Source
+from forgec.sql import size
 from forgec.sql.allow import CASTS, FUNCTIONS, NAMED_FUNCTIONS, OPERATORS, STRUCTURE, UNITS
 from forgec.sql.tree import parse_sql
-from forgec.syntax import parse
+from forgec.syntax import parse, scan
 from forgec.syntax.nodes import Node, SqlText
 from forgec.testing import run_test
 from forgec_runtime import AGENTS, load_environment
+from forgec_runtime.reward import MAX_REASONS
+from forgec_runtime.types import MAX_INTEGER, MAX_TEXT
 from tests.markdown import Block, blocks, merged, prelude, read, replaced, table_rows
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -102,12 +108,13 @@ def _sql_in(node: object) -> Iterator[SqlText]:
 def test_all_sql_that_is_allowed_is_shown() -> None:
     expressions = "".join(f"invariant i{i}: {one};\n" for i, (one, _) in enumerate(_expressions()))
     texts = [expressions, *(block.text for block in EXAMPLES if "error" not in block.attributes)]
-    shown = set()
+    shown: set[type] = set()
     for text in texts:
         for sql in _sql_in(parse(Source("docs.afs", text), Report()).items):
             fragment = parse_sql(sql, Report())
             shown |= {type(node) for node in fragment.tree.walk()} if fragment else set()
-    assert {kind.__name__ for kind in {*STRUCTURE, *OPERATORS, *FUNCTIONS} - shown} == set()
+    allowed: set[type] = {*STRUCTURE, *OPERATORS, *FUNCTIONS}
+    assert {kind.__name__ for kind in allowed - shown} == set()
 
 
 def _listed(words: set[str]) -> str:
@@ -119,7 +126,23 @@ def _codes() -> str:
     return "| code | mistake |\n| --- | --- |\n" + rows
 
 
+def _limits() -> str:
+    limits = {
+        "a spec": f"{scan.MAX_FILE:,} characters",
+        "brackets inside each other": f"{scan.MAX_DEPTH}",
+        "a name": f"{MAX_NAME} characters",
+        "one piece of SQL, its functions written out": f"{size.MAX_PARTS:,} parts on {size.MAX_DEPTH} levels",
+        "a record, those inside it included": f"{types.MAX_FIELDS:,} fields on {types.MAX_LEVELS} levels",
+        "a text in a column or argument": f"{MAX_TEXT:,} characters",
+        "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",
+        "a decimal": f"{types.MAX_PRECISION} digits",
+        "the reasons of a reward that are about the state": f"{MAX_REASONS}",
+    }
+    return "| what | at most |\n| --- | --- |\n" + "".join(f"| {what} | {most} |\n" for what, most in limits.items())
+
+
 GENERATED = {
+    "limits": _limits(),
     "functions": _listed({*FUNCTIONS.values(), *NAMED_FUNCTIONS}),
     "casts": _listed(CASTS),
     "units": _listed({unit.lower() for unit in UNITS}),
@@ -137,3 +160,86 @@ def test_a_generated_list_is_fresh(name: str, regen: bool) -> None:
         (DOCS / "language.md").write_text(document, encoding="utf-8")
     else:
         assert found[2] == GENERATED[name]
+
+
+# -- the tutorial and the loop ----------------------------------------------------------------------------------------
+
+
+class _Shell:
+    """A shell in which the commands of a document run one after the other, as a reader types them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.status = 0
+
+    def run(self, command: str) -> str:
+        """What a command prints, errors included."""
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        end = "__end__"
+        script = f"(exit {self.status})\n{command}\necho {end} $? $PWD"
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=self.folder,
+            env={**os.environ, "PATH": path, "PYTHONHASHSEED": "random"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=True,
+            timeout=60,
+        )
+        output, _, rest = done.stdout.rpartition(end)
+        status, folder = rest.split(maxsplit=1)
+        self.status, self.folder = int(status), Path(folder.strip())
+        return output
+
+
+def _session(block: Block, shell: _Shell) -> str:
+    """A console block as it must be: its commands, each with what it prints."""
+    commands = [line[2:] for line in block.text.splitlines() if line.startswith("$ ")]
+    return "".join(f"$ {command}\n{shell.run(command)}" for command in commands)
+
+
+def _write(block: Block, folder: Path) -> None:
+    """A new file, or declarations that go into one."""
+    if "file" in block.attributes:
+        path = folder / block.attributes["file"]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(block.text, encoding="utf-8")
+    elif "in" in block.attributes:
+        path = folder / block.attributes["in"]
+        path.write_text(merged(read(path), block.text), encoding="utf-8")
+
+
+def test_the_tutorial_leads_to_what_it_shows(regen: bool, tmp_path: Path) -> None:
+    document = read(DOCS / "tutorial.md")
+    shell = _Shell(tmp_path)
+    sessions: list[tuple[Block, str]] = []
+    for block in blocks(document):
+        _write(block, shell.folder)
+        if block.language == "console":
+            sessions.append((block, _session(block, shell)))
+    assert len(sessions) > 10
+    if regen:
+        (DOCS / "tutorial.md").write_text(replaced(document, sessions), encoding="utf-8")
+    else:
+        assert [block.text for block, _ in sessions] == [text for _, text in sessions]
+
+
+def test_the_tutorial_hides_no_failure() -> None:
+    """Every mistake that the tutorial shows on the way is made on purpose: the last block of commands is clean."""
+    last = [block.text for block in blocks(read(DOCS / "tutorial.md")) if block.language == "console"][-1]
+    assert "error" not in last and ", 0 failed" in last and "is up to date" in last
+
+
+def test_the_loop_prints_what_is_shown(regen: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    document = read(DOCS / "loop.md")
+    program, output = (next(b for b in blocks(document) if b.language == name) for name in ("python", "output"))
+    lines = [line for line in program.text.splitlines() if line.strip()]
+    assert len(lines) <= 25
+    library = repr(str(DOCS.parent / "generated" / "library"))
+    exec(compile(program.text.replace('"generated/library"', library), "docs/loop.md", "exec"), {})
+    printed = capsys.readouterr().out
+    if regen:
+        (DOCS / "loop.md").write_text(replaced(document, [(output, printed)]), encoding="utf-8")
+    else:
+        assert output.text == printed

@@ -115,3 +115,25 @@ def test_only_names_and_punctuation_of_a_real_spec_stay_plain() -> None:
     words = set(re.findall(r"[^\s(){}\[\],;?]+", plain))
     assert words and all(re.fullmatch(r"[a-z][a-z0-9_]*|[A-Z][A-Za-z]+", word) for word in words), words
     assert not words & {"select", "from", "where", "and", "text", "date", "key", "let", "require", "returns"}
+
+
+EDITORS = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+
+
+def test_the_files_of_the_extension_are_json_and_name_the_grammar() -> None:
+    package, configuration = (json.loads(text) for text in re.findall(r"^```json\n(.*?)^```$", EDITORS, re.M | re.S))
+    (declared,) = package["contributes"]["grammars"]
+    assert declared["scopeName"] == grammar()["scopeName"]
+    assert declared["path"] == f"./{COMMITTED.name}"
+    assert configuration["comments"]["lineComment"] == "--"
+
+
+def test_every_scope_that_is_explained_exists() -> None:
+    explained = {
+        scope.removesuffix(".*")
+        for row in re.findall(r"^\| (`[a-z.`, *]+) \|", EDITORS, re.M)
+        for scope in re.findall(r"`([^`]+)`", row)
+    }
+    made = {name.removesuffix(".afs") for name in re.findall(r'"name": "([a-z.-]+\.afs)"', render())}
+    assert len(explained) > 8
+    assert {scope for scope in explained if not any(name.startswith(scope) for name in made)} == set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -19,11 +20,21 @@ _RUNTIME = {
     "Call", "Column", "Computed", "Environment", "Expectation", "Fact", "Invariant", "Literal", "Parameter", "Query",
     "Reason", "Ref", "Refusal", "Saying", "Step", "Table", "Task", "Tool", "World", "sql",
 }  # fmt: skip
+_PLAIN = re.compile(r"[\w .+-]+")
 
 
 def generate(plan: PackagePlan, spec_file: str) -> dict[str, str]:
-    """Every file of the package but its manifest."""
-    return _Package(plan, spec_file).files()
+    """Every file of the package but its manifest. They name their spec, unless its name would say more than a name."""
+    return _package(plan, spec_file).files()
+
+
+def generate_tool(plan: PackagePlan, spec_file: str, name: str) -> str:
+    """The module of one tool, as `generate` writes it."""
+    return _package(plan, spec_file).tool(name)
+
+
+def _package(plan: PackagePlan, spec_file: str) -> _Package:
+    return _Package(plan, spec_file if _PLAIN.fullmatch(spec_file) else f"{plan.spec.name}.afs")
 
 
 class _Package:
@@ -31,9 +42,9 @@ class _Package:
         self.plan = plan
         self.spec = plan.spec
         self.spec_file = spec_file
-        names = [*self.spec.enums, *self.spec.records]
-        self.named = {name: source.constant_name(name) for name in names}
-        self.tables = {table.name.upper() for table in self.spec.tables.values()}
+        self.named = plan.constants.types
+        self.tables = set(plan.constants.tables.values())
+        self.tools = plan.constants.tools
 
     def files(self) -> dict[str, str]:
         files = {
@@ -41,14 +52,14 @@ class _Package:
             "schema.py": self._schema(),
             "schema.sql": self._schema_sql(),
             "tasks.py": self._tasks(),
-            "policy.md": self._policy(),
-            "tools.json": to_text([tool_schema(tool) for tool in self.spec.tools.values()]),
+            "policy.md": policy_text(self.spec),
+            "tools.json": schemas_text(self.spec.tools.values()),
             "tools/__init__.py": self._tools_init(),
         }
         if self.plan.functions:
             files["functions.py"] = self._functions()
         for name in self.spec.tools:
-            files[f"tools/{py.identifier(name)}.py"] = self._tool(name)
+            files[f"tools/{py.identifier(name)}.py"] = self.tool(name)
         for world in self.spec.worlds.values():
             files[f"worlds/{world.name}.json"] = world_text(self.spec, world)
         return files
@@ -61,10 +72,10 @@ class _Package:
 
     def _init(self) -> str:
         queries = [source.query(query) for _, query in self.plan.invariants]
-        tools = [tool.upper() for tool in self.spec.tools]
+        tools = list(self.tools.values())
         tables = [table.upper() for table in self.spec.tables]
         used = {"Environment", "World", "Path", "datetime", *({"Invariant", "Query"} if queries else ())}
-        local = [(".schema", tables), (".tasks", ["TASKS"]), (".tools", tools)]
+        local = [(".schema", tables), (".", ["tasks"]), (".tools", tools)]
         invariants = [
             f"Invariant({i.name!r}, {py.source_literal(i.doc or i.name)}, {query.name})"
             for i, query in self.plan.invariants
@@ -130,7 +141,8 @@ class _Package:
         used = source.names_in(*parts) | {"Call"}
         return self._python("functions.py.j2", used, [(".schema", self.tables & used)], parts=parts)
 
-    def _tool(self, name: str) -> str:
+    def tool(self, name: str) -> str:
+        """The module of a tool."""
         tool, plan = self.spec.tools[name], self.plan.tools[name]
         queries = [source.query(query) for query in plan.queries]
         function = source.function(plan)
@@ -139,7 +151,7 @@ class _Package:
         types = set(self.named.values()) & used
         local = [("..", ["functions"] if "functions" in used else []), ("..schema", (self.tables & used) | types)]
         return self._python(
-            "tool.py.j2", used, local, tool=tool, queries=queries, function=function, constant=name.upper(),
+            "tool.py.j2", used, local, tool=tool, queries=queries, function=function, constant=self.tools[name],
             function_name=plan.name, parameters=parameters,
         )  # fmt: skip
 
@@ -155,13 +167,13 @@ class _Package:
         return f"Parameter({', '.join(parts)})"
 
     def _tools_init(self) -> str:
-        local = sorted((f".{py.identifier(name)}", [name.upper()]) for name in self.spec.tools)
-        names = [name.upper() for name in self.spec.tools]
+        local = sorted((f".{py.identifier(name)}", [constant]) for name, constant in self.tools.items())
+        names = list(self.tools.values())
         return self._python("tools.py.j2", set(), local, names=names)
 
     def _tasks(self) -> str:
         queries = [source.query(query) for task in self.plan.tasks for query in task.queries]
-        tasks = [task_context(task) for task in self.plan.tasks]
+        tasks = [task_context(task, self.plan.constants.tasks[task.task.name]) for task in self.plan.tasks]
         parts = [text for task in tasks for key in ("facts", "plan", "expect", "says") for text in task[key]]
         used = source.names_in(*queries, *parts) | {"Task"}
         return self._python("tasks.py.j2", used, [], queries=queries, tasks=tasks)
@@ -178,10 +190,17 @@ class _Package:
         ]
         return render("schema.sql.j2", spec_file=self.spec_file, tables=tables)
 
-    def _policy(self) -> str:
-        rules = [" ".join(rule.doc.split()) for rule in self.spec.rules]
-        clock = self.spec.clock.isoformat(sep=" ")
-        return render("policy.md.j2", doc=self.spec.doc, policy=self.spec.policy, clock=clock, rules=rules)
+
+def policy_text(spec: m.Spec) -> str:
+    """What an agent is told before anything else, the rules included."""
+    rules = [" ".join(rule.doc.split()) for rule in spec.rules]
+    clock = spec.clock.isoformat(sep=" ")
+    return render("policy.md.j2", doc=spec.doc, policy=spec.policy, clock=clock, rules=rules)
+
+
+def schemas_text(tools: Iterable[m.Tool]) -> str:
+    """The schemas of tools as JSON."""
+    return to_text([tool_schema(tool) for tool in tools])
 
 
 def world_text(spec: m.Spec, world: m.World) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 
 from forgec.plans import python as py
@@ -26,7 +25,8 @@ def _is_printable(text: str) -> bool:
 def query(plan: QueryPlan) -> str:
     """The constant that holds a query."""
     lines = "\n".join(f"    {line}" for line in plan.text.split("\n"))
-    safe = "\\" not in plan.text and '"""' not in plan.text and _is_printable(plan.text)
+    whole = all(line.count("'") % 2 == 0 for line in plan.text.split("\n"))  # no string goes over lines
+    safe = whole and "\\" not in plan.text and '"""' not in plan.text and _is_printable(plan.text)
     text = f'"""\n{lines}\n    """' if safe else py.source_literal(plan.text)
     values = "".join(f"({name!r}, {type_.sql!r}), " for name, type_ in plan.values)
     return (
@@ -72,11 +72,6 @@ def record_source(type_: Record, named: dict[str, str]) -> str:
         for f in type_.fields
     )
     return f"t.Record({type_.name!r}, ({fields}))"
-
-
-def constant_name(name: str) -> str:
-    """`MemberStatus` as the name of a constant: `MEMBER_STATUS`."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
 
 
 def names_in(*sources: str) -> set[str]:

@@ -8,11 +8,11 @@ from forgec.plans import python as py
 from forgec.plans.package import Computation, ComputedPlan, LiteralPlan, ReasonPlan, ReferencePlan, StepPlan, TaskPlan
 
 
-def task_context(plan: TaskPlan) -> dict[str, Any]:
+def task_context(plan: TaskPlan, constant: str) -> dict[str, Any]:
     """What the template `tasks.py.j2` needs of one task."""
     task = plan.task
     return {
-        "constant": task.name.upper(),
+        "constant": constant,
         "name": task.name,
         "world": task.world,
         "doc": task.doc,

@@ -7,9 +7,12 @@ from importlib import import_module
 import click
 
 COMMANDS = {
+    "new": "Begin a spec: an example, or a draft from a schema or data.",
     "check": "Find what is wrong with specs.",
+    "show": "Show what an agent and an author see of a spec.",
     "compile": "Turn specs into Python packages.",
     "test": "Run the tests of specs, compiled and by reference.",
+    "play": "Call the tools of an environment by hand.",
     "run": "Play the tasks of an environment and pay rewards.",
 }
 """Every command with its line in the overview; the code is in the module of the same name."""
@@ -40,8 +43,11 @@ def forgec() -> None:
 
     \b
     Examples:
+      forgec new bicycles
       forgec check specs/*.afs
+      forgec show specs/library.afs lend_book
       forgec compile specs/*.afs
       forgec test specs/library.afs
+      forgec play library
       forgec run library --agent gold --agent noop
     """

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from pathlib import Path
 
 import click
 
 from forgec.commands.common import FINDINGS, UNREADABLE
+from forgec.commands.environments import package_folder
 from forgec.diagnostics import did_you_mean
 from forgec_runtime import AGENTS, Environment, GoldError, LoadError, RandomAgent, Reward, load_environment
 
@@ -57,7 +57,7 @@ def command(
     played: list[_Played] = []
     try:
         for name in environments:
-            environment = load_environment(_folder(name))
+            environment = load_environment(package_folder(name))
             tasks = _tasks(environment, wanted, single=len(environments) == 1)
             for task in tasks:
                 played.extend(_play(environment, task, agent, seed) for agent in agents)
@@ -73,11 +73,6 @@ def command(
     click.echo(json.dumps([_row(one) for one in played], indent=2) if as_json else _table(played, agents))
     unpaid = any(one.agent == "gold" and one.reward.value != 1.0 for one in played)
     sys.exit(FINDINGS if unpaid else 0)
-
-
-def _folder(name: str) -> Path:
-    path = Path(name)
-    return path if path.is_dir() else Path("generated") / name
 
 
 def _tasks(environment: Environment, wanted: tuple[str, ...], *, single: bool) -> list[str]:

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
-from forgec.codegen.manifest import build_manifest, compare, write
 from forgec.commands.common import FINDINGS, all_diagnostics, check_all, exit_code, show, specs_argument
+from forgec.commands.environments import compiled
 from forgec.diagnostics import Diagnostic
 from forgec.diagnostics.json import as_dict
 from forgec.model.spec import Spec
-from forgec.pipeline import generate_package
 from forgec.testing import TestResult, run_test
-from forgec_runtime import load_environment
 
 
 @click.command("test")
@@ -51,12 +48,7 @@ def command(specs: tuple[Path, ...], pattern: str, as_json: bool) -> None:
 
 
 def _run(spec: Spec, pattern: str) -> list[TestResult]:
-    files = generate_package(spec)
-    manifest = build_manifest(spec, files)
-    with tempfile.TemporaryDirectory(prefix="forgec-") as folder:
-        target = Path(folder) / spec.name
-        write(target, files, manifest, compare(target, files, manifest))
-        environment = load_environment(target)
+    with compiled(spec) as environment:
         return [run_test(spec, environment, test) for test in spec.tests if pattern in test.name]
 
 

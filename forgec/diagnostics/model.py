@@ -52,6 +52,7 @@ class Report:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     broken: set[str] = field(default_factory=set)
     """Names whose declarations were reported: that they are unknown elsewhere is no news."""
+    _places: set[tuple[str, str, int, int]] = field(default_factory=set, repr=False)
 
     def error(
         self,
@@ -72,7 +73,9 @@ class Report:
         if about in self.broken:
             return
         found = Diagnostic(code, message, Label(span, label), tuple(related), tuple(notes), help)
-        if not any(d.code == code and d.primary and d.primary.span == span for d in self.diagnostics):
+        place = code, span.source.name, span.start, span.end
+        if place not in self._places:
+            self._places.add(place)
             self.diagnostics.append(found)
 
     def give_up(self, *names: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import decimal
+
 from forgec.diagnostics import Label
 from forgec.model import spec as m
 from forgec.model.names import check_name
@@ -12,7 +14,8 @@ from forgec.sql.query import Insert, Sql, as_columns, as_type
 from forgec.sql.scope import Cell, Row, Rows, Scope, Shape
 from forgec.sql.tree import Value
 from forgec.syntax import nodes
-from forgec_runtime.types import Boolean, Record, Text, Type
+from forgec_runtime.sql import formatted
+from forgec_runtime.types import Decimal, Double, Enum, Integer, Record, Text, Type
 
 
 def build_tool(
@@ -281,7 +284,21 @@ class _Body:
         if isinstance(type_, Record):
             self.report.error("AFS506", "a record cannot stand in a text", node.span, help="take one of its fields")
             return False
-        if node.format and node.format[-1] in "df" and isinstance(type_, Text | Boolean):
-            self.report.error("AFS506", f"`:{node.format}` is for numbers, this is {type_}", node.span)
+        if node.format is not None and not _formats(type_, node.format):
+            hint = "`d` is for integers, `f` for numbers, `s` for texts, and nothing for dates and truth values"
+            self.report.error("AFS506", f"`:{node.format}` is no format of {type_}", node.span, help=hint)
             return False
         return True
+
+
+def _formats(type_: Type, form: str) -> bool:
+    """Whether values of a type can be shown in this format, as one of them can."""
+    one = _ONE.get(type(type_))
+    try:
+        return one is not None and bool(formatted(one, form))
+    except ValueError:
+        return False
+
+
+_ONE: dict[type[Type], object] = {Text: "1", Enum: "1", Integer: 1, Decimal: decimal.Decimal(1), Double: 1.0}
+"""One value of each type that takes formats."""

@@ -24,6 +24,8 @@ from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Oracle
 from forgec.sql.query import Sql, as_type
 from forgec.sql.scope import Cell, Scope
+from forgec.sql.size import size_of
+from forgec.sql.tree import Clock
 from forgec.syntax import nodes
 from forgec_runtime.types import Enum, Record, Timestamp
 
@@ -119,11 +121,13 @@ class _Build:
                 )
                 continue
             checker = SqlChecker(Oracle(), Emitter({}, {}, clock), self.report)
-            sql = checker.any(setting.value, Scope({}, {}))
+            sql = checker.expression(setting.value, Scope({}, {}))
             if sql is None:
                 continue
-            value = constant(sql.expression, Timestamp(), checker, setting.value.span)
-            if type(value) is not datetime.datetime or not isinstance(sql.shape, Cell) or sql.shape.type != Timestamp():
+            assert isinstance(sql.shape, Cell)
+            is_time = sql.shape.type == Timestamp() and sql.expression.find(Clock) is None
+            value = constant(sql.expression, Timestamp(), checker, setting.value.span) if is_time else None
+            if type(value) is not datetime.datetime:
                 hint = "such as timestamp '2025-03-01 09:00:00'"
                 self.report.error("AFS301", "a clock is a timestamp", setting.value.span, help=hint)
             else:
@@ -139,7 +143,7 @@ class _Build:
 
     def _named_types(self) -> None:
         names = Names("type", self.report)
-        for item in self.file.items:
+        for item in sorted(self.file.items, key=lambda item: isinstance(item, nodes.Record)):  # they are made of enums
             if isinstance(item, nodes.Enum) and names.add(item.name, lower=False):
                 self._enum(item)
             elif isinstance(item, nodes.Record) and names.add(item.name, lower=False):
@@ -182,9 +186,14 @@ class _Build:
                 continue
             sql = as_type(sql, returns.type)
             returns = Cell(returns.type, may_be_null(sql.expression), returns.references)
-            doc = item.doc.value if item.doc else ""
             self.functions[item.name.text] = m.Function(
-                name=item.name.text, doc=doc, span=item.name.span, parameters=parameters, returns=returns, sql=sql
+                name=item.name.text,
+                doc=item.doc.value if item.doc else "",
+                span=item.name.span,
+                parameters=parameters,
+                returns=returns,
+                sql=sql,
+                size=size_of(sql.expression, self.functions),
             )
 
     def _parameters(
@@ -206,6 +215,8 @@ class _Build:
                 self.report.give_up(item.name.text, *([item.row.text] if item.row else []))
                 continue
             default = checker.expression(item.default, scope, cell.type) if item.default else None
+            if item.default and default is not None and default.reads:
+                self.report.error("AFS703", "a default is a constant", item.default.span, help="use `coalesce`")
             parameters.append(
                 m.Parameter(
                     name=item.name.text,

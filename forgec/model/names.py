@@ -6,12 +6,16 @@ import re
 
 from forgec.diagnostics import Label, Report
 from forgec.source import Span
+from forgec.sql.allow import NAMED_FUNCTIONS
+from forgec.sql.tree import is_sql_function
 from forgec.syntax.nodes import Name
 
 MAX_NAME = 60
 _LOWER = re.compile(r"[a-z](?:_?[a-z0-9]+)*")
 _ANY = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9]+)*")
-_TAKEN = {"call", "row", "q"}
+_OURS = frozenset({"call", "row", "q"})
+_TAKEN = {"column": {"call"}, "table": _OURS, "parameter": _OURS, "value": _OURS, "fact": _OURS, "node": _OURS}
+"""What the queries of a package call their own, by the kinds of names that would hide it."""
 
 
 def check_name(name: Name, what: str, report: Report, *, lower: bool = True) -> bool:
@@ -24,7 +28,10 @@ def check_name(name: Name, what: str, report: Report, *, lower: bool = True) -> 
         hint = f"use {wanted}, starting with a letter, at most {MAX_NAME} characters"
         report.error("AFS209", f"`{name}` cannot be the name of a {what}", name.span, help=hint)
         return False
-    if name.text in _TAKEN and what in ("table", "parameter", "value", "fact", "node"):
+    if what == "function" and (name.text in NAMED_FUNCTIONS or is_sql_function(name.text)):
+        report.error("AFS209", f"`{name}` is a function of SQL already", name.span)
+        return False
+    if name.text in _TAKEN.get(what, ()):
         report.error("AFS209", f"`{name}` has a meaning of its own and cannot be a name", name.span)
         return False
     return True

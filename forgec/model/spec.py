@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from forgec.source import Source, Span
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Row, Shape
+from forgec.sql.size import Size
 from forgec_runtime.types import Enum, Record, Type
 
 
@@ -88,6 +89,7 @@ class Function(Declared):
     parameters: tuple[Parameter, ...]
     returns: Cell
     sql: Sql
+    size: Size
 
 
 class Hole(Model):

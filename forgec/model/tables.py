@@ -49,26 +49,18 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
 def _in_order_of_references(items: list[nodes.Table], report: Report) -> list[nodes.Table]:
     """Referenced tables first, as a reference takes the type of the key; a circle of keys has no type."""
     by_name = {item.name.text: item for item in items}
-    done: list[nodes.Table] = []
-    open_: list[str] = []
-
-    def visit(item: nodes.Table) -> None:
-        if item in done:
-            return
-        if item.name.text in open_:
-            return
-        open_.append(item.name.text)
-        for column in item.columns:
-            if isinstance(column.type, nodes.Reference):
-                target = by_name.get(column.type.path[0].text)
-                if target is not None:
-                    visit(target)
-        open_.pop()
-        done.append(item)
-
+    done: dict[str, nodes.Table] = {}
     for item in items:
-        visit(item)
-    return done
+        path = [item]
+        while path:
+            last, open_ = path[-1], {node.name.text for node in path}
+            paths = [column.type.path[0].text for column in last.columns if isinstance(column.type, nodes.Reference)]
+            target = next((name for name in paths if name in by_name and name not in done and name not in open_), None)
+            if target is not None:
+                path.append(by_name[target])
+            else:
+                done[last.name.text] = path.pop()
+    return list(done.values())
 
 
 def _columns(item: nodes.Table, types: TypeResolver, report: Report) -> tuple[Column, ...]:

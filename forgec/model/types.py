@@ -35,6 +35,8 @@ _ELSEWHERE = {
 }  # fmt: skip
 """What other languages call the types of this one."""
 MAX_PRECISION = MAX_DIGITS
+MAX_FIELDS = 1_000
+MAX_LEVELS = 20
 
 
 class TypeResolver:
@@ -45,6 +47,7 @@ class TypeResolver:
         self.enums: dict[str, Enum] = {}
         self.records: dict[str, Record] = {}
         self.tables: Mapping[str, Table] = {}
+        self._extents: dict[str, tuple[int, int]] = {}
 
     def cell(self, node: nodes.TypeExpression) -> Cell | None:
         """The type of a column, parameter or function: one value."""
@@ -161,7 +164,26 @@ class TypeResolver:
             if not names.add(field.name) or cell is None:
                 return None
             cells[field.name.text] = cell
+        extents = [self._extent(cell.type) for cell in cells.values()]
+        if sum(held for held, _ in extents) > MAX_FIELDS or max(deep for _, deep in extents) > MAX_LEVELS:
+            message = (
+                f"a record holds at most {MAX_FIELDS:,} fields, those of its records included, on {MAX_LEVELS} levels"
+            )
+            self.report.error("AFS305", message, fields[0].span.to(fields[-1].span))
+            return None
         return cells
+
+    def _extent(self, type_: Type) -> tuple[int, int]:
+        """How many fields a type holds, itself included, and on how many levels."""
+        if not isinstance(type_, Record):
+            return 1, 0
+        if type_.name not in self._extents:
+            inner = [self._extent(field.type) for field in type_.fields]
+            extent = 1 + sum(held for held, _ in inner), 1 + max(deep for _, deep in inner)
+            if not type_.name:
+                return extent
+            self._extents[type_.name] = extent
+        return self._extents[type_.name]
 
 
 def type_of(shape: Shape) -> Type:

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
 from typing import TypeVar
 
 from forgec.model.spec import Function, Table
 from forgec.plans import python as py
 from forgec.plans.keyed import is_constant
 from forgec.plans.lowered import Lowered, NoTwin
+from forgec.plans.names import free
 from forgec.plans.query import QueryPlan, template
 from forgec.plans.twins import TWINS, operands, sql_name
 from forgec.sql.check import SqlChecker, row_values
@@ -41,6 +41,8 @@ class Lowering:
     purpose: str = "value"
     rows: dict[str, str] = field(default_factory=dict)
     """Python names of values that are not called as the spec calls them (the row that an update changes)."""
+    taken: frozenset[str] = frozenset()
+    """Names that other constants of the module have."""
     prefix: str = "functions."
     """What stands before the name of a function of the spec."""
 
@@ -89,9 +91,7 @@ class Lowering:
         """`call.rows(...)`, `call.row(...)` or `call.value(...)` for a query."""
         made = template(tree, self.checker.emitter, rows=method == "rows")
         inputs = tuple(self._path(path) for path, _ in made.values)
-        known = [query.name for query in self.queries]
-        base = name or self.purpose.upper()
-        unique = base if base not in known else next(n for i in count(2) if (n := f"{base}_{i}") not in known)
+        unique = free(name or self.purpose.upper(), {*self.taken, *(query.name for query in self.queries)})
         values = tuple((path.replace(".", "__"), type_) for path, type_ in made.values)
         plan = QueryPlan(unique, made.text, made.tables, values, made.columns, made.order, inputs, why)
         same = next((q for q in self.queries if (q.text, q.order) == (plan.text, plan.order)), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from forgec.plans.body import annotation, returning, tool_function
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
 from forgec.plans.keyed import is_constant
+from forgec.plans.names import OURS, Constants, free
 from forgec.plans.query import QueryPlan, template
 from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constant
@@ -83,6 +85,7 @@ class TaskPlan:
 @dataclass(frozen=True)
 class PackagePlan:
     spec: m.Spec
+    constants: Constants
     tools: dict[str, FunctionPlan]
     functions: tuple[FunctionPlan, ...]
     checks: dict[str, FunctionPlan]
@@ -97,7 +100,8 @@ def plan_package(spec: m.Spec) -> PackagePlan:
     planner = _Planner(spec)
     return PackagePlan(
         spec,
-        {name: tool_function(tool, spec.rules, planner.lowering()) for name, tool in spec.tools.items()},
+        planner.constants,
+        {name: tool_function(tool, spec.rules, planner.lowering(tool)) for name, tool in spec.tools.items()},
         tuple(planner.function(function) for function in spec.functions.values()),
         {name: check for name, table in spec.tables.items() if (check := planner.check(table)) is not None},
         tuple((invariant, planner.invariant(invariant)) for invariant in spec.invariants),
@@ -111,9 +115,17 @@ class _Planner:
         self.spec = spec
         emitter = Emitter(spec.tables, spec.functions, spec.clock)
         self.checker = SqlChecker(Oracle(spec.tables.values()), emitter, Report())
+        self.constants = Constants.of(spec)
+        schema = {*self.constants.tables.values(), *self.constants.types.values()}
+        self.taken = {
+            "functions": set(schema), "schema": set(schema),
+            "init": {*OURS, *schema, *self.constants.tools.values()}, "tasks": {*OURS, *self.constants.tasks.values()},
+        }  # fmt: skip
+        """The names of the constants of each module that holds queries of many declarations."""
 
-    def lowering(self) -> Lowering:
-        return Lowering(self.spec.tables, self.spec.functions, self.checker)
+    def lowering(self, tool: m.Tool | None = None, module: str = "schema") -> Lowering:
+        taken = self.taken[module] | ({self.constants.tools[tool.name]} if tool is not None else set())
+        return Lowering(self.spec.tables, self.spec.functions, self.checker, taken=frozenset(taken))
 
     def defaults(self) -> dict[int, Any]:
         return {
@@ -124,7 +136,7 @@ class _Planner:
         }
 
     def function(self, function: m.Function) -> FunctionPlan:
-        low = self.lowering()
+        low = self.lowering(module="functions")
         low.purpose = function.name
         low.prefix = ""
         for parameter in function.parameters:
@@ -137,6 +149,7 @@ class _Planner:
         arguments = tuple(
             (low.rows.get(p.name) or py.identifier(p.name), annotation(p.cell)) for p in function.parameters
         )
+        self.taken["functions"].update(query.name for query in low.queries)
         name = py.identifier(function.name)
         return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries))
 
@@ -160,12 +173,13 @@ class _Planner:
             lines.append(ast.If(failed, [ast.Raise(py.call("call.violation", ast.Constant(text)))], []))
         if not lines:
             return None
+        self.taken["schema"].update(query.name for query in low.queries)
         row = (("row", f"{row_class(table)}"),)
         doc = f"What every row of `{table.name}` satisfies."
         return FunctionPlan(f"check_{table.name}", row, "None", doc, (tuple(lines),), tuple(low.queries))
 
     def invariant(self, invariant: m.Invariant) -> QueryPlan:
-        return self._query(invariant.name.upper(), invariant.sql.expression, rows=False)
+        return self._query("init", invariant.name.upper(), invariant.sql.expression, rows=False)
 
     def task(self, task: m.Task) -> TaskPlan:
         plan: list[StepPlan | ReasonPlan] = []
@@ -197,11 +211,13 @@ class _Planner:
         if isinstance(tree, exp.Literal | exp.Boolean | exp.Null) or is_constant(tree):
             return LiteralPlan(py.source(self.lowering().value(tree).node))
         kind = "rows" if isinstance(shape, Rows) else "row" if not hasattr(shape, "type") else "value"
-        query = self._query(name, tree, rows=kind == "rows")
+        query = self._query("tasks", name, tree, rows=kind == "rows")
         inputs = tuple(tuple(path.split("__")) for path, _ in query.values)
         return ComputedPlan(query, inputs, kind)
 
-    def _query(self, name: str, tree: exp.Expr, *, rows: bool) -> QueryPlan:
+    def _query(self, module: str, wanted: str, tree: exp.Expr, *, rows: bool) -> QueryPlan:
+        name = free(wanted, self.taken[module])
+        self.taken[module].add(name)
         made = template(tree, self.checker.emitter, rows=rows)
         values = tuple((path.replace(".", "__"), type_) for path, type_ in made.values)
         return QueryPlan(name, made.text, made.tables, values, made.columns, made.order)
@@ -216,4 +232,4 @@ def check_text(table: m.Table, column: m.Column) -> str:
 
 def row_class(table: m.Table) -> str:
     """The name of the class of a table's rows."""
-    return "".join(part.capitalize() for part in table.name.split("_")) + "Row"
+    return re.sub("(?:^|_)([a-z])", lambda match: match[1].upper(), table.name) + "Row"

@@ -9,6 +9,7 @@ from math import isfinite
 
 from forgec.diagnostics import Report, counted, did_you_mean
 from forgec.sql.scope import Scope
+from forgec.sql.size import size_of
 from forgec.sql.tree import Fragment, exp
 
 STRUCTURE = (
@@ -70,24 +71,23 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
 """For nodes that carry clauses: the clauses that may be there."""
 
 _ALLOWED = {*STRUCTURE, *OPERATORS, *FUNCTIONS}
-MAX_NODES = 3_000
 MAX_DIGITS = 18
 """Of a decimal, before and after its point: as many as DuckDB computes with quickly."""
 
 
 def check_allowed(fragment: Fragment, scope: Scope, report: Report) -> bool:
     """Whether `fragment` says only what may be said."""
-    for count, node in enumerate(fragment.tree.walk()):
-        if count > MAX_NODES:
-            report.error("AFS403", f"this SQL has more than {MAX_NODES:,} parts", fragment.span)
-            return False
+    if problem := size_of(fragment.tree).problem:
+        report.error("AFS403", f"this SQL has {problem}", fragment.span)
+        return False
+    for node in fragment.tree.walk():
         if type(node) is exp.Anonymous or (isinstance(node, exp.Func) and type(node) not in _ALLOWED):
             if not _check_call(fragment, node, scope, report):
                 return False
             continue
-        problem = _problem(node, fragment)
-        if problem is not None:
-            code, message, hint = problem
+        found = _problem(node, fragment)
+        if found is not None:
+            code, message, hint = found
             clause = message.split("`")[1] if message.startswith("`") else ""
             span = fragment.span_of_word(clause, node) if clause.isidentifier() else fragment.span_of(node)
             report.error(code, message, span, help=hint)

@@ -15,6 +15,7 @@ from forgec.sql.oracle import Oracle, Rejected, parse_type
 from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
 from forgec.sql.resolve import Resolver
 from forgec.sql.scope import Cell, Rows, Scope
+from forgec.sql.size import size_of
 from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, parse_sql
 from forgec.syntax.nodes import SqlText
 from forgec_runtime.types import Boolean, Enum, Text, Type
@@ -201,6 +202,9 @@ class SqlChecker:
             return None
 
     def _check_nodes(self, fragment: Fragment, tree: exp.Expr) -> bool:
+        if problem := size_of(tree, self.emitter.functions).problem:
+            self.report.error("AFS403", f"with its functions written out, this SQL has {problem}", fragment.span)
+            return False
         for node in tree.walk():
             if isinstance(node, Lookup) and not node.args.get("field"):
                 self.report.error(

@@ -203,8 +203,10 @@ def _apart(body: exp.Expr, name: str) -> exp.Expr:
     """A copy of a function's body whose sources are called as no source around the call can be called."""
     body = body.copy()
     for alias in body.find_all(exp.TableAlias):
-        if not isinstance(alias.parent, exp.CTE):
-            alias.set("this", exp.to_identifier(f"{alias.name}__{name}"))
+        alias.set("this", exp.to_identifier(f"{alias.name}__{name}"))
+    for source in body.find_all(exp.Table):
+        if source.meta.get("cte"):
+            source.set("this", exp.to_identifier(f"{source.name}__{name}"))
     for column in body.find_all(exp.Column):
         if column.table:
             column.set("table", exp.to_identifier(f"{column.table}__{name}"))

@@ -84,6 +84,8 @@ class ExpressionResolver:
             raise self._fail("AFS405", "put a select used as a value in parentheses", node)
         if isinstance(node, exp.Tuple):
             raise self._fail("AFS405", "several values stand where one is wanted", node)
+        if isinstance(node, exp.Cast) and node.to.is_type("INT"):
+            node.set("to", exp.DataType.build("BIGINT"))  # what an integer is here
         if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
             raise self._fail("AFS405", "`*` cannot stand here", node)
         if isinstance(node, exp.In) and node.args.get("query") is not None:

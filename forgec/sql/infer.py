@@ -36,19 +36,18 @@ def infer(node: exp.Expr) -> Type | None:
         return infer(node.this)
     if isinstance(node, exp.Lower | exp.Upper | exp.Trim | exp.DPipe | exp.Substring | exp.Left | exp.Right):
         return Text()
-    if isinstance(node, exp.Length | exp.Count | exp.CountIf | exp.DateDiff):
+    if isinstance(node, exp.Length | exp.Count | exp.CountIf | exp.DateDiff | exp.Year | exp.Month | exp.Day):
         return Integer()
+    if isinstance(node, exp.Mod | exp.IntDiv):
+        return (
+            _integer(node) if all(isinstance(infer(part), Integer) for part in (node.this, node.expression)) else None
+        )
+    if isinstance(node, exp.Nullif):
+        return infer(node.this)
     if isinstance(node, exp.Cast):
         return parse_type(node.args["to"].sql(dialect=DIALECT))
-    if isinstance(node, exp.Case):
-        last = node.args.get("default")
-        results = [branch.args["true"] for branch in node.args["ifs"]] + ([last] if last is not None else [])
-        return _common([infer(part) for part in results])
-    if isinstance(node, exp.Subquery):
-        items = node.this.selects if isinstance(node.this, exp.Select) else []
-        return infer(items[0].this) if len(items) == 1 else None
-    if isinstance(node, exp.Greatest | exp.Least | exp.Coalesce):
-        return _common([infer(part) for part in [node.this, *node.expressions]])
+    if isinstance(node, exp.Case | exp.Greatest | exp.Least | exp.Coalesce | exp.Subquery):
+        return _common([infer(part) for part in _results(node)])
     if isinstance(node, exp.Add | exp.Sub):
         return _sum(node, isinstance(node, exp.Sub))
     if isinstance(node, exp.Mul):
@@ -56,9 +55,19 @@ def infer(node: exp.Expr) -> Type | None:
     return None
 
 
+def _results(node: exp.Expr) -> list[exp.Expr]:
+    """The parts of which one becomes the value; none when that cannot be said."""
+    if isinstance(node, exp.Case):
+        last = node.args.get("default")
+        return [branch.args["true"] for branch in node.args["ifs"]] + ([last] if last is not None else [])
+    if isinstance(node, exp.Subquery):
+        return [item.this for item in node.this.selects] if isinstance(node.this, exp.Select) else []
+    return [node.this, *node.expressions]
+
+
 def _common(types: list[Type | None]) -> Type | None:
     """The type that all parts have; None when they differ."""
-    first = types[0]
+    first = types[0] if types else None
     return first if first is not None and all(t is not None and t.sql == first.sql for t in types) else None
 
 
@@ -75,7 +84,7 @@ def _number(text: str) -> Type | None:
 def _sum(node: exp.Expr, minus: bool) -> Type | None:
     left, right = infer(node.this), infer(node.expression)
     if isinstance(left, Integer) and isinstance(right, Integer):
-        return Integer()
+        return _integer(node)
     if isinstance(left, Date):
         return Date() if isinstance(right, Integer) else Integer() if minus and isinstance(right, Date) else None
     a, b = _as_decimal(node.this, left), _as_decimal(node.expression, right)
@@ -85,10 +94,26 @@ def _sum(node: exp.Expr, minus: bool) -> Type | None:
     return _exact(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale, a, b)
 
 
+def _integer(node: exp.Expr) -> Integer | None:
+    """The type of arithmetic with integers; None where it overflows 32 bits and not 64."""
+    return None if _is_short(node.this) and _is_short(node.expression) else Integer()
+
+
+def _is_short(node: exp.Expr) -> bool:
+    """Whether all values that an integer can have are literals of the spec: DuckDB gives those 32 bits."""
+    if isinstance(node, exp.Literal):
+        return int(node.name) < 2**31
+    if isinstance(node, exp.Paren | exp.Neg):
+        return _is_short(node.this)
+    if isinstance(node, exp.Case | exp.Greatest | exp.Least | exp.Coalesce | exp.Subquery):
+        return all(_is_short(part) for part in _results(node))
+    return False
+
+
 def _product(node: exp.Expr) -> Type | None:
     left, right = infer(node.this), infer(node.expression)
     if isinstance(left, Integer) and isinstance(right, Integer):
-        return Integer()
+        return _integer(node)
     a, b = _as_decimal(node.this, left), _as_decimal(node.expression, right)
     return None if a is None or b is None else _exact(a.precision + b.precision, a.scale + b.scale, a, b)
 

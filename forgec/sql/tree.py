@@ -147,7 +147,12 @@ def cast(tree: exp.Expr, type_: str) -> exp.Cast:
     return exp.Cast(this=tree, to=exp.DataType.build(type_, dialect=DIALECT))
 
 
-_RESOLUTIONS = {"ROLLBACK", "ABORT", "FAIL", "IGNORE", "REPLACE"}
+_UNREAD = (
+    ("ON", "CONFLICT", "ROLLBACK|ABORT|FAIL|IGNORE|REPLACE"),
+    ("WITHOUT", "ROWID"),
+    (r"\)", "VIRTUAL"),
+)
+"""Words that SQLite and PostgreSQL have in `create table` and sqlglot cannot read; they say nothing about types."""
 
 
 @dataclass(frozen=True)
@@ -176,13 +181,13 @@ def parse_script(text: str, dialect: str) -> list[Statement]:
 
 
 def _statement(tokens: list[Token], text: str, reader: Dialect) -> Statement:
-    words, end = [token.text.upper() for token in tokens], tokens[-1].end + 1
+    end = tokens[-1].end + 1
+    words = [token.text.upper() for token in tokens]
     for i in reversed(range(len(words) - 1)):
-        # SQLite's, which no dialect of sqlglot reads
-        if words[i : i + 2] == ["ON", "CONFLICT"] and words[i + 2 : i + 3] and words[i + 2] in _RESOLUTIONS:
-            del tokens[i : i + 3]
-        elif words[i : i + 2] == ["WITHOUT", "ROWID"]:
-            del tokens[i : i + 2]
+        for unread in _UNREAD:
+            found = words[i : i + len(unread)]
+            if len(found) == len(unread) and all(map(re.fullmatch, unread, found)):
+                del tokens[i + (found[0] == ")") : i + len(unread)]
     tree: exp.Expr | None = None
     try:
         (tree,) = reader.parser().parse(tokens, text)
@@ -194,6 +199,15 @@ def _statement(tokens: list[Token], text: str, reader: Dialect) -> Statement:
 def is_value(identifier: exp.Expr | None) -> bool:
     """Whether an identifier was written with a dollar."""
     return isinstance(identifier, exp.Identifier) and identifier.name.startswith(MARK)
+
+
+def is_sql_function(name: str) -> bool:
+    """Whether a call of `name` means something to SQL already, so that no function of a spec can have it."""
+    try:
+        call = sqlglot.parse_one(f"{name}(1)", dialect=DIALECT)
+    except SqlglotError:
+        return True
+    return type(call) is not exp.Anonymous
 
 
 def written(name: str) -> str:
@@ -212,6 +226,7 @@ __all__ = [
     "Value",
     "cast",
     "exp",
+    "is_sql_function",
     "is_value",
     "parse_script",
     "parse_sql",

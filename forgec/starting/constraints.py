@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from forgec.source import Source, Span
@@ -23,7 +24,7 @@ def named(nodes: Iterable[exp.Expr]) -> list[str]:
 class Constraints:
     """Adds the parts of `create table` or `alter table ... add` to one table."""
 
-    def __init__(self, table: FoundTable, dialect: str, source: Source | None) -> None:
+    def __init__(self, table: FoundTable, dialect: str, source: Source) -> None:
         self.table = table
         self.dialect = dialect
         self.source = source
@@ -71,8 +72,7 @@ class Constraints:
         self.table.columns.append(column)
         for constraint in part.args.get("constraints") or ():
             self._of_column(column, constraint.kind if isinstance(constraint, exp.ColumnConstraint) else constraint)
-        integer = column.type is not None and column.type.sql(dialect=self.dialect).upper() == "INTEGER"
-        if self.dialect == "sqlite" and integer and self.table.key == [column.name]:
+        if self.dialect == "sqlite" and self.table.key == [column.name] and self._is_rowid(column):
             column.numbered = True
 
     def _of_column(self, column: FoundColumn, kind: exp.Expr) -> None:
@@ -94,7 +94,7 @@ class Constraints:
             if kind.args.get("expression") is not None:
                 column.notes.append(f"computed there: {_flat(kind.expression, self.dialect)}")
             else:
-                column.numbered = True
+                column.numbered, column.nullable = True, False
         elif isinstance(kind, exp.CommentColumnConstraint):
             column.doc = kind.name
         elif isinstance(kind, exp.CheckColumnConstraint):
@@ -102,8 +102,13 @@ class Constraints:
         elif isinstance(kind, exp.Reference):
             self._foreign([column.name], kind)
 
+    def _is_rowid(self, column: FoundColumn) -> bool:
+        """Whether SQLite numbers a key: it must be called `integer`, and `int` will not do."""
+        text = "" if column.span is None else column.span.source.text[column.span.end :]
+        return re.match(r"\s+INTEGER\b", text, re.IGNORECASE) is not None
+
     def _span(self, node: exp.Expr) -> Span | None:
-        if self.source is None or "start" not in node.meta:
+        if "start" not in node.meta:
             return None
         return Span(self.source, node.meta["start"], node.meta["end"] + 1)
 

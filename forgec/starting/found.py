@@ -80,5 +80,6 @@ class Found:
     tables: list[FoundTable] = field(default_factory=list)
     enums: dict[str, tuple[str, ...]] = field(default_factory=dict)
     dialect: str = "duckdb"
+    path: str = ""
     notes: list[str] = field(default_factory=list)
     warnings: list[Diagnostic] = field(default_factory=list)

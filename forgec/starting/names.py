@@ -11,8 +11,7 @@ from forgec.model.names import MAX_NAME, check_name
 from forgec.source import Source, Span
 from forgec.syntax.nodes import Name
 
-_RESERVED = frozenset(
-    """
+_WORDS = """
     all alter analyse analyze and any array as asc asymmetric between both call case cast check collate column
     constraint create cross current_date current_timestamp default deferrable desc describe distinct do drop else end
     except false fetch for force foreign from glob grant group having if ilike in initially inner insert install
@@ -20,18 +19,20 @@ _RESERVED = frozenset(
     pivot_longer pivot_wider placing positional primary q qualify references returning revoke rollback row select show
     some summarize symmetric table tablesample then to trailing true union unique unpivot using variadic when where
     window with
-    """.split()
-)
-"""Words that SQL reads as something else wherever a name may stand, and those that generated code needs."""
-_RESERVED_TABLES = frozenset(
     """
+"""Words that SQL reads as something else wherever a name may stand, and those that generated code needs."""
+_WORDS_FOR_TABLES = """
     attach begin bigint binary bit boolean cache char character comment commit connect copy date dec decimal delete
     detach disconnect double enum execute explain float int integer interval json load merge nchar number numeric
     object pragma prepare range real ref rename reset set smallint struct text time timestamp truncate unknown update
     use vacuum values varchar
-    """.split()
-)
+    """
 """Words that SQL reads as something else where a table stands."""
+_RESERVED = frozenset(_WORDS.split())
+_RESERVED_TABLES = _RESERVED | frozenset(_WORDS_FOR_TABLES.split())
+
+_LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "Æ": "Ae", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "œ": "oe"})
+"""Letters that are no letter of ASCII with a mark."""
 
 
 def is_name(text: str) -> bool:
@@ -47,7 +48,7 @@ def legal(original: str, what: str, taken: Iterable[str], position: int) -> str:
     name = _snake(original) or f"{what}_{position}"
     if not name[0].isalpha():
         name = f"{what[0]}_{name}"
-    if name in _RESERVED or (what == "table" and name in _RESERVED_TABLES):
+    if name in (_RESERVED_TABLES if what == "table" else _RESERVED):
         name = f"{name}s" if what == "table" and not name.endswith("s") else f"{name}_value"
     name = name[:MAX_NAME].rstrip("_")
     used, number, base = set(taken), 1, name
@@ -81,6 +82,6 @@ def singulars(table: str) -> list[str]:
 
 
 def _snake(original: str) -> str:
-    plain = unicodedata.normalize("NFKD", original).encode("ascii", "ignore").decode()
+    plain = unicodedata.normalize("NFKD", original.translate(_LETTERS)).encode("ascii", "ignore").decode()
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", plain)
     return re.sub(r"[^a-z0-9]+", "_", parted.lower()).strip("_")

@@ -9,7 +9,9 @@ from forgec.diagnostics import Diagnostic, Label
 from forgec.source import Source, Span
 from forgec.sql.tree import Statement, exp, parse_script
 from forgec.starting.constraints import Constraints, name_of, named
-from forgec.starting.found import MAX_POOL, Found, FoundTable, Row, SourceError
+from forgec.starting.found import MAX_POOL, Found, FoundColumn, FoundTable, Row, SourceError
+from forgec.starting.types import parse_type, written_type
+from forgec.starting.values import shortened
 
 DIALECTS = ("postgres", "mysql", "sqlite", "duckdb")
 _SIGNS = (
@@ -19,11 +21,17 @@ _SIGNS = (
 )
 _ASIDE = re.compile(r"^\\[^\n]*|^COPY\s[^;]*\bFROM\s+stdin[^;]*;\n[\s\S]*?^\\\.$", re.MULTILINE | re.IGNORECASE)
 """What psql obeys and SQL does not know: commands with a backslash, and rows after COPY."""
+_DOMAIN = re.compile(
+    r"CREATE\s+DOMAIN\s+(?:\w+\.)?(\w+|\"[^\"]+\")\s+(?:AS\s+)?([\w ]+?(?:\([\d, ]+\))?)\s*(?:$|CONS|CHECK|NOT|DEF)",
+    re.I,
+)
 _ROUTINE = re.compile(
     r"CREATE\s+(?:OR\s+REPLACE\s+)?(?:DEFINER\s*=\s*\S+\s+)?(?:TEMP(?:ORARY)?\s+)?(?:TRIGGER|PROCEDURE|FUNCTION|EVENT)\b"
     r"[\s\S]*\bBEGIN\b",
     re.IGNORECASE,
 )
+
+_PARTITION = re.compile(r'ALTER\s+TABLE\s+(?:ONLY\s+)?([\w."]+)\s+ATTACH\s+PARTITION\s+([\w."]+)', re.IGNORECASE)
 
 
 def read_schema(source: Source) -> Found:
@@ -33,6 +41,7 @@ def read_schema(source: Source) -> Found:
     reader = SchemaReader(source, dialect)
     for statement in _without_routines(statements, text):
         reader.read(statement)
+    reader.join_partitions()
     if any(match[0][:4].lower() == "copy" for match in _ASIDE.finditer(source.text)):
         reader.found.notes.append("the rows that the script copies from stdin were left out")
     return reader.found
@@ -75,7 +84,7 @@ def _without_routines(statements: Iterable[Statement], text: str) -> Iterable[St
         written = text[statement.start : statement.end]
         if inside:
             inside = not re.match(r"END\b", written, re.IGNORECASE)
-        elif _ROUTINE.match(written):
+        elif _ROUTINE.match(written) and "$$" not in re.sub(r"\$\w+\$", "$$", written):
             inside = not re.search(r"\bEND\s*\w*$", written, re.IGNORECASE)
         else:
             yield statement
@@ -84,10 +93,11 @@ def _without_routines(statements: Iterable[Statement], text: str) -> Iterable[St
 class SchemaReader:
     """Collects tables, statement by statement."""
 
-    def __init__(self, source: Source | None, dialect: str) -> None:
+    def __init__(self, source: Source, dialect: str) -> None:
         self.source = source
         self.found = Found(dialect=dialect)
         self.by_name: dict[str, FoundTable] = {}
+        self.domains: dict[str, str] = {}
 
     def read(self, statement: Statement) -> None:
         """Take in one statement; one that creates a table and cannot be read is left out with a warning."""
@@ -100,7 +110,9 @@ class SchemaReader:
             self._comment(tree)
         elif isinstance(tree, exp.Insert):
             self._insert(tree)
-        elif self.source is not None and _is_unread(statement, self.source.text):
+        elif (domain := _DOMAIN.match(self.source.text, statement.start, statement.end)) is not None:
+            self.domains[domain[1].strip('"').lower()] = domain[2]
+        elif _is_unread(statement, self.source.text):
             self._leave_out(Span(self.source, statement.start, statement.end))
 
     def _leave_out(self, span: Span) -> None:
@@ -110,6 +122,14 @@ class SchemaReader:
         hint = "tried: PostgreSQL, MySQL, SQLite, DuckDB"
         message = "this statement cannot be read"
         self.found.warnings.append(Diagnostic("AFS807", message, label, help=hint, severity="warning"))
+
+    def join_partitions(self) -> None:
+        """Leave out tables that hold a part of another one, which refers to whatever they refer to."""
+        for parent, part in _PARTITION.findall(self.source.text):
+            whole, piece = (self.by_name.get(name.replace('"', "").lower()) for name in (parent, part))
+            if whole is not None and piece is not None and piece in self.found.tables:
+                self.found.tables.remove(piece)
+                whole.references += [one for one in piece.references if one not in whole.references]
 
     def table(self, tree: exp.Expr | None) -> FoundTable | None:
         """The table that a statement names, with its schema or without."""
@@ -139,6 +159,8 @@ class SchemaReader:
         constraints = Constraints(table, self.found.dialect, self.source)
         for part in schema.expressions:
             constraints.add(part)
+        for column in table.columns:
+            self._of_domain(column)
         comment = tree.find(exp.SchemaCommentProperty)
         if comment is not None:
             table.doc = comment.this.name
@@ -147,6 +169,16 @@ class SchemaReader:
         self.found.tables.append(table)
         self.by_name[_path(node)] = table
         self.by_name.setdefault(name_of(node).lower(), table)
+
+    def _of_domain(self, column: FoundColumn) -> None:
+        """Give a column the type that its domain stands for."""
+        name = (
+            "" if column.type is None else written_type(column.type, self.found.dialect).rpartition(".")[2].strip('"')
+        )
+        under = self.domains.get(name.lower())
+        if under is not None:
+            column.type = parse_type(under, self.found.dialect)
+            column.notes.append(f"of the domain {name} there")
 
     def _unique_index(self, tree: exp.Create) -> None:
         params = tree.this.args.get("params")
@@ -203,7 +235,7 @@ class SchemaReader:
             table.count += 1
             found = _row(row, places, len(table.columns))
             if found is not None and len(table.rows) < MAX_POOL:
-                table.rows.append(found)
+                table.rows.append(_numbered(found, table))
 
 
 def _path(node: exp.Expr) -> str:
@@ -226,6 +258,14 @@ def _row(row: exp.Expr, places: list[int | None], width: int) -> Row | None:
     return tuple(cells)
 
 
+def _numbered(row: Row, table: FoundTable) -> Row:
+    """A row with the numbers that the database would have made."""
+    made = str(table.count)
+    return tuple(
+        made if value is None and column.numbered else value for value, column in zip(row, table.columns, strict=True)
+    )
+
+
 def _constant(value: exp.Expr) -> str | None:
     """The text of a constant. Raises `ValueError` for anything else."""
     if isinstance(value, exp.Null):
@@ -234,8 +274,10 @@ def _constant(value: exp.Expr) -> str | None:
         return "true" if value.this else "false"
     if isinstance(value, exp.Neg) and isinstance(value.this, exp.Literal):
         return f"-{value.this.name}"
-    if isinstance(value, exp.Cast | exp.Paren | exp.Introducer | exp.National):
+    if isinstance(value, exp.Cast | exp.Paren | exp.Introducer):
         return _constant(value.expression if isinstance(value, exp.Introducer) else value.this)
-    if isinstance(value, exp.Literal):
+    if isinstance(value, exp.HexString):
+        return shortened(value.name.lower())
+    if isinstance(value, exp.Literal | exp.National):
         return value.name
     raise ValueError(value.key)

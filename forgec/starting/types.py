@@ -109,9 +109,9 @@ def written_type(data: exp.DataType, dialect: str) -> str:
     return data.sql(dialect=dialect)
 
 
-def parse_type(text: str) -> exp.DataType | None:
-    """The type that DuckDB calls `text`; None when it is unheard of."""
+def parse_type(text: str, dialect: str = DIALECT) -> exp.DataType | None:
+    """The type that a database calls `text`; None when it is unheard of."""
     try:
-        return exp.DataType.build(text, dialect=DIALECT, udt=True)
+        return exp.DataType.build(text, dialect=dialect, udt=True)
     except ValueError:
         return None

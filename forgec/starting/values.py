@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 
 from forgec.model.types import MAX_PRECISION
-from forgec.syntax.parse import KEYWORDS
+from forgec.syntax.scan import KEYWORDS
 from forgec_runtime.types import (
     MAX_INTEGER,
     MAX_TEXT,
@@ -24,9 +24,13 @@ from forgec_runtime.types import (
     Type,
 )
 
+_LOOSE = re.compile(r"^(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)")
+"""Dates as people type them: 2024/2/3."""
 _TRUTH = {"1": "true", "t": "true", "true": "true", "0": "false", "f": "false", "false": "false"}
 _CUTS = re.compile(rf'\n(?=(?:{"|".join(KEYWORDS)})\b)|/\*|"""')
 """What ends a declaration or opens a comment even inside a string: the file is cut before it is parsed."""
+MAX_BYTES = 32
+"""Bytes of a binary value that are written, in hexadecimal digits."""
 MAX_SCALE = 4
 """Numbers with more digits after the point are taken for measurements, not for amounts."""
 
@@ -64,6 +68,11 @@ def quoted(text: str) -> str:
     return "'" + without_controls(_CUTS.sub(" ", text)).replace("'", "''") + "'"
 
 
+def shortened(digits: str) -> str:
+    """The hexadecimal digits of some bytes, those of the first ones where there are many: pictures are not read."""
+    return digits if len(digits) <= MAX_BYTES * 2 else digits[: MAX_BYTES * 2] + "..."
+
+
 def documentation(text: str) -> str:
     """A "string" of a spec that says `text` in one line."""
     plain = " ".join(without_controls(text).split())
@@ -93,7 +102,7 @@ def decimal_for(texts: Iterable[str], least: int) -> Decimal | None:
 
 def _decimal(type_: Decimal, text: str) -> str | None:
     number = _number(text)
-    if number is None or number.adjusted() >= type_.precision - type_.scale > 0:
+    if number is None:
         return None
     with decimal.localcontext(decimal.Context(prec=100)):
         exact = number.quantize(decimal.Decimal(1).scaleb(-type_.scale))
@@ -120,8 +129,9 @@ def _double(text: str) -> str | None:
 
 def _moment(text: str) -> datetime.datetime | None:
     """A point in time; in UTC where it has a zone."""
+    plain = _LOOSE.sub(lambda found: f"{found[1]}-{int(found[2]):02}-{int(found[3]):02}", text.strip())
     try:
-        moment = datetime.datetime.fromisoformat(text.strip())
+        moment = datetime.datetime.fromisoformat(plain)
     except ValueError:
         return None
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import unicodedata
+from bisect import bisect_right
 
 from forgec.diagnostics import Report
 from forgec.source import Source, Span
@@ -27,6 +29,14 @@ SCAN = re.compile(
 _DECLARED = re.compile(rf"^(?:{'|'.join(KEYWORDS)})\s+([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
 
 
+_UNUSUAL = re.compile(r"[^\t\n\r -~]|\r(?!\n)")
+
+
+def is_hidden(char: str) -> bool:
+    """Whether a terminal or a reader would obey `char` and not see it: control, bidirectional, private."""
+    return char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs")
+
+
 def declarations(source: Source, report: Report) -> list[tuple[int, int]]:
     """Where each declaration starts and ends; none that nests too deep."""
     text = source.text
@@ -48,11 +58,18 @@ def declarations(source: Source, report: Report) -> list[tuple[int, int]]:
             depth += 1
             if depth > MAX_DEPTH and starts[-1] not in skipped:
                 skipped.add(starts[-1])
-                report.give_up(*declared_names(text[starts[-1] :])[:1])
                 span = Span(source, match.start(), match.end())
                 report.error("AFS105", f"brackets nest deeper than {MAX_DEPTH}", span)
         elif match["close"]:
             depth -= 1
+    for match in _UNUSUAL.finditer(text):
+        if is_hidden(match[0]):
+            skipped.add(starts[bisect_right(starts, match.start()) - 1])
+            message = f"the character U+{ord(match[0]):04X} may not stand in a spec"
+            report.error("AFS108", message, Span(source, match.start(), match.end()))
+    for start in skipped:
+        if declared := _DECLARED.match(text, start):
+            report.give_up(declared[1])
     ends = [*starts[1:], len(text)]
     return [(a, b) for a, b in zip(starts, ends, strict=True) if a < b and a not in skipped]
 

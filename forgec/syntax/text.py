@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import textwrap
-import unicodedata
 
 from forgec.diagnostics import Report
 from forgec.source import Span
+from forgec.syntax.scan import is_hidden
 
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_ESCAPE_OR_BRACES = re.compile(_ESCAPE.pattern + r"|(\{\{|\}\})", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", '"': '"', "\\": "\\", "{": "{", "}": "}"}
 _FORMAT = re.compile(r"[,.0-9]{0,6}[dfs]?")
 
@@ -35,9 +36,13 @@ def plain(span: Span, report: Report) -> str:
     return value
 
 
-def unescape(span: Span, report: Report) -> str:
+def unescape(span: Span, report: Report, *, braces: bool = False) -> str:
+    """The text of `span`, its escapes decoded; with `braces`, those that are doubled are one."""
+
     def one(match: re.Match[str]) -> str:
         code = match[1]
+        if code is None:
+            return match[0][0]
         if code in _SIMPLE:
             return _SIMPLE[code]
         if len(code) == 5:
@@ -48,7 +53,7 @@ def unescape(span: Span, report: Report) -> str:
         )
         return ""
 
-    return _ESCAPE.sub(one, span.text)
+    return (_ESCAPE_OR_BRACES if braces else _ESCAPE).sub(one, span.text)
 
 
 def sql_string(raw: str) -> str:
@@ -65,9 +70,11 @@ def split_message(span: Span, report: Report) -> list[str | tuple[Span, str | No
 
     def literal(end: int) -> None:
         piece = Span(body.source, body.start + literal_start, body.start + end)
-        value = piece.text.replace("{{", "{").replace("}}", "}")
-        if not is_triple(span.text):
-            value = unescape(Span(piece.source, piece.start, piece.end), report).replace("{{", "{").replace("}}", "}")
+        if is_triple(span.text):
+            value = piece.text.replace("{{", "{").replace("}}", "}")
+        else:
+            value = unescape(piece, report, braces=True)
+        _check_characters(value, span, report)
         if value:
             parts.append(value)
 
@@ -96,9 +103,6 @@ def split_message(span: Span, report: Report) -> list[str | tuple[Span, str | No
     literal(len(text))
     if is_triple(span.text):
         parts = _dedent(parts)
-    for part in parts:
-        if isinstance(part, str):
-            _check_characters(part, span, report)
     return parts
 
 
@@ -145,8 +149,8 @@ def _hole(body: Span, start: int, end: int) -> tuple[Span, str | None]:
 
 
 def _check_characters(value: str, span: Span, report: Report) -> None:
-    """Text goes into prompts and terminals: no control, bidirectional or private characters."""
+    """Text goes into prompts and terminals: what may not stand in a spec is not written as an escape either."""
     for char in value:
-        if char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs"):
+        if is_hidden(char):
             report.error("AFS108", f"the character U+{ord(char):04X} may not stand in a text", span)
             return

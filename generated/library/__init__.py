@@ -10,7 +10,7 @@ from pathlib import Path
 from forgec_runtime import Environment, Invariant, Query, World
 
 from .schema import BOOKS, LOANS, MEMBERS, PAYMENTS, RESERVATIONS
-from .tasks import TASKS
+from . import tasks
 from .tools import (
     CANCEL_RESERVATION,
     CHANGE_EMAIL,
@@ -141,7 +141,7 @@ ENVIRONMENT = Environment(
         World("main_library", _HERE / "worlds" / "main_library.json"),
         World("riverside_branch", _HERE / "worlds" / "riverside_branch.json"),
     ),
-    tasks=TASKS,
+    tasks=tasks.TASKS,
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import duckdb
@@ -45,13 +46,19 @@ def connect_to_files() -> Connection:
 
 
 def fetch(connection: Connection, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
-    """All rows of an answer. Raises `EngineError`, also for dates beyond the years 1 to 9999, which Python has not."""
+    """All rows of an answer.
+
+    Raises `EngineError`, also for what no value of a spec can be: dates beyond the years 1 to 9999, infinite doubles.
+    """
     answer = connection.execute(statement, parameters)
     kinds = [str(column[1]) for column in answer.description or ()]
     rows = answer.fetchall()
     times = [i for i, kind in enumerate(kinds) if kind in ("DATE", "TIMESTAMP")]
     if times and any(type(row[i]) is str for row in rows for i in times):
         raise EngineError("date out of range")
+    doubles = [i for i, kind in enumerate(kinds) if kind == "DOUBLE"]
+    if doubles and any(type(row[i]) is float and not isfinite(row[i]) for row in rows for i in doubles):
+        raise EngineError("number out of range")
     return rows
 
 

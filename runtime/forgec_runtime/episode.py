@@ -42,6 +42,16 @@ class Episode:
             self._broken_rules = []
         return self._broken_rules
 
+    def fork(self) -> Episode:
+        """An independent copy: what happens in one is not seen in the other. It costs what the episode changed."""
+        copy = Episode(self.world, self.base, self.task)
+        if self.overlay is not None:
+            copy.overlay = {name: dict(rows) for name, rows in self.overlay.items()}  # rows are never changed in place
+        copy.counters = None if self.counters is None else dict(self.counters)
+        copy._messages = None if self._messages is None else list(self._messages)
+        copy._broken_rules = None if self._broken_rules is None else list(self._broken_rules)
+        return copy
+
     def state(self) -> dict[str, list[dict[str, Any]]]:
         """All rows by table, in the order of their keys. For looking at: it copies nothing that is cheap to read."""
         state = {}

@@ -33,7 +33,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table(Generic[Row]):
-    """One table. `serial` is the pattern of keys that the engine makes, `{}` for integers; `check` refuses rows that must not be."""
+    """One table. `serial` is the pattern of keys that the engine makes; `check` refuses rows that must not be."""
 
     name: str
     columns: tuple[Column, ...]

@@ -11,6 +11,8 @@ from typing import Any
 from .results import from_json
 from .types import Mismatch, Type, nullable
 
+MAX_NAMED = 5
+"""How many arguments that do not exist are named to an agent."""
 REQUIRED: Any = object()
 """Stands for the default of a parameter that has none."""
 
@@ -99,7 +101,10 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
         except Mismatch as mismatch:
             problems.append(f"{parameter.name} must be {mismatch}")
     if not tool.names.issuperset(given):
-        problems.extend(_unknown(tool, str(name)) for name in given if name not in tool.names)
+        unknown = [str(name) for name in given if name not in tool.names]
+        problems.extend(_unknown(tool, name) for name in unknown[:MAX_NAMED])
+        if len(unknown) > MAX_NAMED:
+            problems.append(f"nor are there {len(unknown) - MAX_NAMED} others")
     return "; ".join(problems) if problems else values
 
 

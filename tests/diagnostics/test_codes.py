@@ -28,5 +28,5 @@ def test_the_table_holds_what_is_emitted_and_nothing_else() -> None:
 
 def test_every_code_is_shown_by_a_case_or_by_a_test_of_a_command() -> None:
     shown = codes_in(r"\[(AFS\d+)\]", *(ROOT / "tests" / "cases").glob("*/stderr.txt"))
-    tested = codes_in(r"AFS\d+", ROOT / "tests" / "test_commands.py")
+    tested = codes_in(r"AFS\d+", ROOT / "tests" / "test_commands.py", ROOT / "tests" / "test_new.py")
     assert shown | tested == set(CODES)

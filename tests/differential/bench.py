@@ -75,8 +75,8 @@ ARITHMETIC = re.compile("overflow|out of range|conver|cast", re.IGNORECASE)
 class Bench:
     """One spec, both ways.
 
-    Where a part of an expression cannot be computed and its value would not matter (`false and 2**63 > 0`), DuckDB fails
-    or not as its optimizer pleases. `arithmetic_may_fail` lets both be right, and ends the program there.
+    Where a part of an expression cannot be computed and its value would not matter (`false and 2**63 > 0`), DuckDB
+    fails or not as its optimizer pleases. `arithmetic_may_fail` lets both be right, and ends the program there.
     """
 
     def __init__(self, spec: Spec, environment: Environment, *, arithmetic_may_fail: bool = False) -> None:
@@ -162,8 +162,8 @@ def _first_difference(ours: Mapping[str, list[Any]], theirs: Mapping[str, list[A
 # -- random programs ------------------------------------------------------------------------------------------------
 
 TEXTS = (
-    "", " ", "a", "A", " a ", "é", "ÉA", "ß", "İ", "x'y", 'x"y', "%", "_", "a_b", "\\", "{x}", "NULL", "\n", "\U0001f600",
-    "0", "-1", "2025-02-28", "x" * 70,
+    "", " ", "a", "A", " a ", "é", "ÉA", "ß", "İ", "x'y", 'x"y', "%", "_", "a_b", "\\", "{x}", "NULL", "\n",
+    "\U0001f600", "0", "-1", "2025-02-28", "new@example.org", "x" * 70,
 )  # fmt: skip
 INTEGERS = (0, 1, 2, 3, 5, -1, -2, 10, 100, t.MAX_INTEGER, -t.MAX_INTEGER, 2**31 - 1, 2**31, 2**52, 94906267)
 DAYS = (0, 1, -1, 7, 30, -30, 365, -365)

@@ -57,7 +57,7 @@ def agree(expression: str, types: Sequence[str], rows: Iterable[Sequence[Any]], 
 
 
 def pairs(type_: str) -> list[tuple[Any, Any]]:
-    return list(itertools.product(POOLS[type_], repeat=2))
+    return [(a, b) for a in POOLS[type_] for b in POOLS[type_]]
 
 
 # -- logic and comparison -------------------------------------------------------------------------------------------

@@ -149,3 +149,34 @@ def test_what_the_agent_said_is_kept_on_demand(env: Environment) -> None:
     assert episode.messages == ["Done."]
     assert other.messages == []
     assert other.broken_rules == []
+
+
+# -- copies ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_fork_is_as_the_episode_was_and_goes_its_own_way(env: Environment) -> None:
+    episode = env.reset("front_desk")
+    assert made(env, episode) == "L0008"
+    episode.messages.append("Lent.")
+    episode.broken_rules.append("five_at_a_time")
+    before = episode.state()
+
+    fork = episode.fork()
+    assert (fork.world, fork.task, fork.base) == (episode.world, episode.task, episode.base)
+    assert fork.state() == before
+    assert env.call(fork, "remove_loan", loan_id="L0008").ok
+    assert made(env, fork, "B6") == "L0009"
+    fork.messages.append("Gone.")
+    fork.broken_rules.append("one_more")
+
+    assert episode.state() == before
+    assert (episode.messages, episode.broken_rules) == (["Lent."], ["five_at_a_time"])
+    assert (fork.messages, fork.broken_rules) == (["Lent.", "Gone."], ["five_at_a_time", "one_more"])
+    assert env.call(episode, "remove_loan", loan_id="L0008").ok
+    assert made(env, episode, "B7") == "L0009"  # keys are counted apart, too
+
+
+def test_a_fork_of_a_fresh_episode_holds_nothing(env: Environment) -> None:
+    fork = env.reset("front_desk").fork()
+    assert (fork.overlay, fork.counters) == (None, None)
+    assert (fork.messages, fork.broken_rules, fork.changes()) == ([], [], {})

@@ -10,7 +10,7 @@ from pathlib import Path
 from forgec_runtime import Environment, World
 
 from .schema import MEMBERS
-from .tasks import TASKS
+from . import tasks
 from .tools import CHARGE
 
 _HERE = Path(__file__).parent
@@ -24,7 +24,7 @@ ENVIRONMENT = Environment(
     tools=(CHARGE,),
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=TASKS,
+    tasks=tasks.TASKS,
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from forgec_runtime import Environment, Invariant, Query, World
 
 from .schema import BOOKS
-from .tasks import TASKS
+from . import tasks
 from .tools import BUY, LEND
 
 _HERE = Path(__file__).parent
@@ -42,7 +42,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(Invariant("few_books", "The shelves are full", FEW_BOOKS),),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=TASKS,
+    tasks=tasks.TASKS,
 )
 
 __all__ = ["ENVIRONMENT"]

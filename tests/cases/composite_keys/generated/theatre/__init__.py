@@ -10,7 +10,7 @@ from pathlib import Path
 from forgec_runtime import Environment, World
 
 from .schema import SEATS
-from .tasks import TASKS
+from . import tasks
 from .tools import BOOK, CLOSE_LINE
 
 _HERE = Path(__file__).parent
@@ -27,7 +27,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=TASKS,
+    tasks=tasks.TASKS,
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from forgec_runtime import Environment, World
 
 from .schema import ASYNC
-from .tasks import TASKS
+from . import tasks
 from .tools import GLOBAL, PRINT
 
 _HERE = Path(__file__).parent
@@ -27,7 +27,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("try", _HERE / "worlds" / "try.json"),),
-    tasks=TASKS,
+    tasks=tasks.TASKS,
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -10,7 +10,7 @@ from pathlib import Path
 from forgec_runtime import Environment, World
 
 from .schema import BOOKS
-from .tasks import TASKS
+from . import tasks
 from .tools import FULL_TITLE, IS_LONG, IS_NO_NOVELLA, SEARCH, SET_PAGES
 
 _HERE = Path(__file__).parent
@@ -30,7 +30,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=TASKS,
+    tasks=tasks.TASKS,
 )
 
 __all__ = ["ENVIRONMENT"]

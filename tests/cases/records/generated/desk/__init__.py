@@ -10,7 +10,7 @@ from pathlib import Path
 from forgec_runtime import Environment, World
 
 from .schema import MEMBERS
-from .tasks import TASKS
+from . import tasks
 from .tools import ADDRESS_OF, MOVE_HOUSE, NEIGHBOURS, ZIP_OF
 
 _HERE = Path(__file__).parent
@@ -29,7 +29,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=TASKS,
+    tasks=tasks.TASKS,
 )
 
 __all__ = ["ENVIRONMENT"]

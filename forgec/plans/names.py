@@ -1,0 +1,48 @@
+"""The names of constants in generated modules: each its own, whatever the spec calls alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
+from itertools import count
+
+from forgec.model.spec import Spec
+
+OURS = ("ENVIRONMENT", "TASKS")
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What tables, types (enums and records), tools and tasks are called in Python, by their names in the spec."""
+
+    tables: dict[str, str]
+    types: dict[str, str]
+    tools: dict[str, str]
+    tasks: dict[str, str]
+
+    @classmethod
+    def of(cls, spec: Spec) -> Constants:
+        """Tables come first and keep their names."""
+        tables = {name: name.upper() for name in spec.tables}
+        types = _named([*spec.enums, *spec.records], tables.values())
+        tools = _named(spec.tools, [*OURS, *tables.values(), *types.values()])
+        return cls(tables, types, tools, _named(spec.tasks, OURS))
+
+
+def constant_name(name: str) -> str:
+    """`MemberStatus` as the name of a constant: `MEMBER_STATUS`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).upper()
+
+
+def free(name: str, taken: Container[str]) -> str:
+    """`name`, else the first of `name_2`, `name_3`, ... that is not taken."""
+    return name if name not in taken else next(n for i in count(2) if (n := f"{name}_{i}") not in taken)
+
+
+def _named(names: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+    known, found = set(taken), dict[str, str]()
+    for name in names:
+        found[name] = free(constant_name(name), known)
+        known.add(found[name])
+    return found

@@ -1,0 +1,100 @@
+"""The gold plan of a task, a step at a time: some reasoning and the call that needs it; at the end, what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from forgec_runtime import Environment, Episode, Reason, Result, Step, Task
+from forgec_runtime.plan import evaluate, json_able
+from forgec_runtime.says import spoken
+from forgec_runtime.tasks import Expression
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a plan was played: the number of its nodes, and the values of facts and nodes."""
+
+    nodes: int = 0
+    values: Mapping[str, Any] = field(default_factory=dict)
+    ended: bool = False
+
+
+class GoldCall(NamedTuple):
+    """A call of the plan and its result."""
+
+    node: str
+    tool: str
+    arguments: dict[str, Any]
+    result: Result
+
+
+@dataclass(frozen=True)
+class GoldStep:
+    """One step. `problem` is why the plan could not go on: nothing was changed and no progress made then."""
+
+    progress: Progress
+    reasons: tuple[tuple[Reason, Any], ...] = ()
+    call: GoldCall | None = None
+    sayings: tuple[str, ...] = ()
+    problem: str = ""
+
+
+class _Failed(Exception):
+    """A value of the plan that cannot be computed in the present state."""
+
+
+def start(task: Task) -> Progress:
+    """Nothing played, the facts known."""
+    return Progress(0, {fact.name: fact.value for fact in task.facts})
+
+
+def next_step(env: Environment, episode: Episode, task: Task, progress: Progress) -> GoldStep:
+    """Play on in `episode`, up to the next call, or to the end and what is to be said there."""
+    values = dict(progress.values)
+    reasons: list[tuple[Reason, Any]] = []
+    try:
+        for number, node in enumerate(task.order()[progress.nodes :], progress.nodes + 1):
+            if isinstance(node, Step):
+                call = _call(env, episode, node, values)
+                values[node.name] = call.result.value
+                if not call.result.ok:
+                    return GoldStep(progress, tuple(reasons), call, problem=f"{node.name} failed")
+                return GoldStep(Progress(number, values), tuple(reasons), call)
+            values[node.name] = _value(env, episode, node.name, node.value, values)
+            reasons.append((node, values[node.name]))
+        sayings = tuple(_spoken(env, episode, saying.doc, saying.value, values) for saying in task.says)
+    except _Failed as failed:
+        return GoldStep(progress, tuple(reasons), problem=str(failed))
+    episode.messages.extend(sayings)
+    return GoldStep(Progress(len(task.plan), values, ended=True), tuple(reasons), sayings=sayings)
+
+
+def is_over(task: Task, progress: Progress) -> bool:
+    """Whether nothing is left: no node, and nothing to say."""
+    return progress.ended or (progress.nodes == len(task.plan) and not task.says)
+
+
+def _call(env: Environment, episode: Episode, step: Step, values: Mapping[str, Any]) -> GoldCall:
+    arguments = {
+        name: json_able(_value(env, episode, f"{step.name}, argument {name}", argument, values))
+        for name, argument in step.arguments.items()
+    }
+    (result,) = env.step([(episode, step.tool, arguments)])
+    return GoldCall(step.name, step.tool, arguments, result)
+
+
+def _value(env: Environment, episode: Episode, where: str, expression: Expression, values: Mapping[str, Any]) -> Any:
+    try:
+        return evaluate(env, episode, expression, values)
+    except Exception as error:  # a state that the plan did not foresee: whatever the query ran into is the answer
+        raise _Failed(f"{where} cannot be computed: {error}") from error
+
+
+def _spoken(env: Environment, episode: Episode, doc: str, expression: Expression, values: Mapping[str, Any]) -> str:
+    value = _value(env, episode, f"says {doc!r}", expression, values)
+    try:
+        return spoken(value)
+    except ValueError as error:
+        raise _Failed(f"says {doc!r}: {error}") from error

@@ -1,0 +1,60 @@
+"""Commands that lead elsewhere: back, forth, to the start, to another world or task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from forgec.diagnostics.cells import clean
+from forgec.playing import describe
+from forgec.playing.answers import Answer, chosen, place_data, place_line
+from forgec.playing.changes import changes
+from forgec.playing.line import Mistake
+from forgec.playing.session import Moment, Session
+from forgec.playing.show import Line, change_lines, pairs_lines
+
+
+def undo(session: Session, rest: str) -> Answer:
+    return _moved(session, "undone", session.undo, rest)
+
+
+def redo(session: Session, rest: str) -> Answer:
+    return _moved(session, "redone", session.redo, rest)
+
+
+def _moved(session: Session, what: str, move: Callable[[int], list[Moment]], rest: str) -> Answer:
+    if rest and not (rest.isascii() and rest.isdigit() and len(rest) < 10 and int(rest) > 0):
+        raise Mistake(f"`{rest}` is no number of lines")
+    before = session.episode
+    moments = [moment for moment in move(int(rest or 1)) if moment.lasting]
+    if not moments:
+        return Answer([Line(f"nothing to be {what}", "quiet")], [])
+    after, lines = session.episode, [Line(f"{what}: {clean(moment.line)}") for moment in moments]
+    found = changes(before, after) if before.base is after.base else []
+    if (before.world, before.task) != (after.world, after.task):
+        lines.append(place_line(session))
+    return Answer([*lines, *change_lines(found)], [moment.line for moment in moments], found)
+
+
+def reset(session: Session, rest: str) -> Answer:
+    session.start(".reset", session.episode.world, session.task)
+    return Answer([place_line(session)], place_data(session))
+
+
+def world(session: Session, rest: str) -> Answer:
+    worlds = session.environment.worlds
+    if not rest:
+        return Answer([Line(name) for name in worlds], list(worlds))
+    name = chosen(rest, worlds, "world")
+    session.start(f".world {name}", name)
+    return Answer([place_line(session)], place_data(session))
+
+
+def task(session: Session, rest: str) -> Answer:
+    tasks = session.environment.tasks
+    if not rest:
+        pairs = [(task.name, clean(task.doc)) for task in tasks.values()]
+        return Answer(pairs_lines(pairs, "") if pairs else [Line("there are no tasks", "quiet")], list(tasks))
+    task = tasks[chosen(rest, tasks, "task")]
+    session.start(f".task {task.name}", task.world, task)
+    data = {**place_data(session), "intent": task.intent, "facts": describe.facts_data(task)}
+    return Answer(describe.task_lines(task), data)

@@ -1,0 +1,53 @@
+"""What a spec declares under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from forgec.model import spec as m
+from forgec.plans.package import plan_package
+from forgec.showing.parts import (
+    function_data,
+    invariant_data,
+    rule_data,
+    table_data,
+    task_data,
+    type_data,
+    world_data,
+)
+from forgec.showing.tool import tool_data
+
+
+def declared(spec: m.Spec) -> list[str]:
+    """Every name that can be asked for, each once."""
+    named = [part.name for part in (*spec.rules, *spec.invariants)]
+    kinds = (spec.tables, spec.tools, spec.functions, spec.worlds, spec.tasks, spec.enums, spec.records)
+    return list(dict.fromkeys([*(name for kind in kinds for name in kind), *named]))
+
+
+def find(spec: m.Spec, name: str) -> list[dict[str, Any]]:
+    """All that is declared as `name`, as data: a table and a tool may share it."""
+    return list(_find(spec, name))
+
+
+def _find(spec: m.Spec, name: str) -> Iterator[dict[str, Any]]:
+    if name in spec.tables:
+        yield table_data(spec.tables[name], spec)
+    if name in spec.tools:
+        yield tool_data(spec.tools[name], plan_package(spec))
+    if name in spec.functions:
+        yield function_data(spec.functions[name], spec)
+    for rule in spec.rules:
+        if rule.name == name:
+            yield rule_data(rule)
+    for invariant in spec.invariants:
+        if invariant.name == name:
+            yield invariant_data(invariant, spec)
+    if name in spec.worlds:
+        yield world_data(spec.worlds[name], spec)
+    if name in spec.tasks:
+        yield task_data(spec.tasks[name])
+    for types in (spec.enums, spec.records):
+        if name in types:
+            yield type_data(types[name], spec)

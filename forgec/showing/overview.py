@@ -1,0 +1,73 @@
+"""The whole of a spec at a glance, as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from forgec.model import spec as m
+from forgec.showing.signatures import column_type, function_signature, modifiers, tool_signature
+from forgec.showing.uses import flat, layers
+
+
+def overview(spec: m.Spec) -> dict[str, Any]:
+    """Tables, tools, functions, rules, invariants, worlds, tests and tasks, each in a few words."""
+    return {
+        "environment": spec.name,
+        "doc": flat(spec.doc),
+        "spec": spec.source.name,
+        "clock": spec.clock.isoformat(sep=" "),
+        "enums": [{"name": enum.name, "values": list(enum.values)} for enum in spec.enums.values()],
+        "records": [{"name": r.name, "fields": _fields(r.fields)} for r in spec.records.values()],
+        "tables": [
+            {"name": table.name, "doc": flat(table.doc), "columns": [column_data(column) for column in table.columns]}
+            for table in spec.tables.values()
+        ],
+        "functions": [
+            {"name": function.name, "signature": function_signature(function, spec), "doc": flat(function.doc)}
+            for function in spec.functions.values()
+        ],
+        "tools": [
+            {"name": tool.name, "signature": tool_signature(tool, spec), "doc": flat(tool.doc)}
+            for tool in spec.tools.values()
+        ],
+        "rules": [
+            {"name": rule.name, "verdict": rule.verdict, "tools": list(rule.sqls), "doc": flat(rule.doc)}
+            for rule in spec.rules
+        ],
+        "invariants": [{"name": one.name, "doc": flat(one.doc)} for one in spec.invariants],
+        "worlds": [
+            {"name": world.name, "doc": flat(world.doc), "rows": {name: len(rows) for name, rows in world.rows.items()}}
+            for world in spec.worlds.values()
+        ],
+        "tests": [{"title": test.name, "world": test.world, "steps": len(test.steps)} for test in spec.tests],
+        "tasks": [
+            {"name": task.name, "world": task.world, "doc": flat(task.doc), "plan": plan_line(task)}
+            for task in spec.tasks.values()
+        ],
+    }
+
+
+def column_data(column: m.Column) -> dict[str, Any]:
+    """One column of a table."""
+    return {
+        "name": column.name,
+        "type": column_type(column),
+        "modifiers": modifiers(column),
+        "key": column.key,
+        "references": column.references,
+        "doc": flat(column.doc),
+    }
+
+
+def plan_line(task: m.Task) -> str:
+    """A plan in one line: its steps in order, nodes that need not wait for each other side by side.
+
+    Nodes in parentheses are worked out and call nothing.
+    """
+    reasons = {node.name for node in task.plan if isinstance(node, m.ReasonNode)}
+    shown = [[f"({name})" if name in reasons else name for name in layer] for layer in layers(task)]
+    return " -> ".join(" + ".join(layer) for layer in shown)
+
+
+def _fields(fields: Any) -> list[dict[str, str]]:
+    return [{"name": field.name, "type": f"{field.type}{'?' if field.optional else ''}"} for field in fields]

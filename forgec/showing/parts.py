@@ -1,0 +1,158 @@
+"""All about one table, function, rule, invariant, type, world or task, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from forgec.codegen.values import to_json
+from forgec.model import spec as m
+from forgec.showing.overview import column_data, plan_line
+from forgec.showing.signatures import function_signature
+from forgec.showing.uses import (
+    edges,
+    flat,
+    functions_in,
+    needs,
+    reads_of,
+    sqls_of,
+    sqls_of_node,
+    tables_in,
+    writes_of,
+)
+from forgec.sql.query import Sql
+from forgec_runtime.types import Enum, Record, Type
+
+
+def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
+    """A table: its columns, who refers to it, who reads and who writes it."""
+    reads = {tool.name: reads_of(tool, spec).get(table.name) for tool in spec.tools.values()}
+    return {
+        "kind": "table",
+        "name": table.name,
+        "doc": flat(table.doc),
+        "columns": [column_data(column) for column in table.columns],
+        "referenced_by": {
+            "columns": [
+                f"{other.name}.{column.name}"
+                for other in spec.tables.values()
+                for column in other.columns
+                if column.references == table.name
+            ],
+            "parameters": [
+                f"{tool.name}({parameter.name})"
+                for tool in spec.tools.values()
+                for parameter in tool.parameters
+                if parameter.references == table.name
+            ],
+        },
+        "read_by": [{"tool": name, "through": through} for name, through in reads.items() if through is not None],
+        "written_by": [
+            {"tool": tool.name, "how": one.how, "columns": list(one.columns)}
+            for tool in spec.tools.values()
+            for one in writes_of(tool, spec)
+            if one.table == table.name
+        ],
+        "functions": [f.name for f in spec.functions.values() if table.name in tables_in(f.sql, spec.tables)],
+        "invariants": [one.name for one in spec.invariants if table.name in one.sql.reads],
+        "rows": {world.name: len(world.rows[table.name]) for world in spec.worlds.values()},
+    }
+
+
+def function_data(function: m.Function, spec: m.Spec) -> dict[str, Any]:
+    """A function: what it computes, and where it is used."""
+
+    def used(sqls: list[Sql]) -> bool:
+        return any(function.name in functions_in(sql, spec.functions) for sql in sqls)
+
+    return {
+        "kind": "function",
+        "name": function.name,
+        "signature": function_signature(function, spec),
+        "doc": flat(function.doc),
+        "sql": flat(function.sql.span.text),
+        "reads": [name for name in spec.tables if name in function.sql.reads],
+        "used_by": {
+            "tools": [tool.name for tool in spec.tools.values() if used(sqls_of(tool, spec.rules))],
+            "functions": [other.name for other in spec.functions.values() if used([other.sql])],
+            "invariants": [one.name for one in spec.invariants if used([one.sql])],
+        },
+    }
+
+
+def rule_data(rule: m.Rule) -> dict[str, Any]:
+    """A rule and the tools that it is about."""
+    texts = dict.fromkeys(flat(sql.span.text) for sql in rule.sqls.values())
+    return {
+        "kind": "rule", "name": rule.name, "verdict": rule.verdict, "doc": flat(rule.doc), "sql": " / ".join(texts),
+        "tools": list(rule.sqls),
+    }  # fmt: skip
+
+
+def invariant_data(invariant: m.Invariant, spec: m.Spec) -> dict[str, Any]:
+    """An invariant and the tables that it looks at."""
+    return {
+        "kind": "invariant", "name": invariant.name, "doc": flat(invariant.doc), "sql": flat(invariant.sql.span.text),
+        "reads": [name for name in spec.tables if name in invariant.sql.reads],
+    }  # fmt: skip
+
+
+def type_data(type_: Enum | Record, spec: m.Spec) -> dict[str, Any]:
+    """An enum or record, and the columns and parameters of that type."""
+    data: dict[str, Any] = {"kind": "enum", "name": type_.name}
+    if isinstance(type_, Enum):
+        data["values"] = list(type_.values)
+    else:
+        data["kind"] = "record"
+        data["fields"] = [{"name": f.name, "type": f"{f.type}{'?' if f.optional else ''}"} for f in type_.fields]
+    return {**data, "used_by": list(_users(type_, spec))}
+
+
+def _users(type_: Type, spec: m.Spec) -> Iterator[str]:
+    for table in spec.tables.values():
+        yield from (f"{table.name}.{column.name}" for column in table.columns if column.type == type_)
+    for tool in spec.tools.values():
+        yield from (f"{tool.name}({parameter.name})" for parameter in tool.parameters if parameter.type == type_)
+
+
+def world_data(world: m.World, spec: m.Spec) -> dict[str, Any]:
+    """A world: how many rows it has, and what is played in it."""
+    return {
+        "kind": "world",
+        "name": world.name,
+        "doc": flat(world.doc),
+        "rows": {name: len(rows) for name, rows in world.rows.items()},
+        "tests": [test.name for test in spec.tests if test.world == world.name],
+        "tasks": [task.name for task in spec.tasks.values() if task.world == world.name],
+    }
+
+
+def task_data(task: m.Task) -> dict[str, Any]:
+    """A task: what is asked for, how it is done, and what is expected of the end."""
+    between = edges(task)
+    return {
+        "kind": "task",
+        "name": task.name,
+        "world": task.world,
+        "doc": flat(task.doc),
+        "intent": task.intent,
+        "facts": [
+            {"name": fact.name, "doc": flat(fact.doc), "type": str(fact.cell.type), "value": to_json(fact.value)}
+            for fact in task.facts
+        ],
+        "line": plan_line(task),
+        "plan": [_node(node, task, between[node.name]) for node in task.plan],
+        "expect": [flat(part.sql.span.text) for part in task.expect],
+        "says": [{"doc": flat(part.doc), "sql": flat(part.sql.span.text)} for part in task.says],
+    }
+
+
+def _node(node: m.CallNode | m.ReasonNode, task: m.Task, before: list[str]) -> dict[str, Any]:
+    wanted = needs(sqls_of_node(node))
+    if isinstance(node, m.ReasonNode):
+        kind, text, doc = "reason", flat(node.sql.span.text), flat(node.doc)
+    else:
+        arguments = ", ".join(f"{name}: {flat(sql.span.text)}" for name, sql in node.call.arguments.items())
+        kind, text, doc = "call", f"{node.call.tool}({arguments})", ""
+    facts = [fact.name for fact in task.facts if fact.name in wanted]
+    return {"name": node.name, "kind": kind, "text": text, "doc": doc, "needs": before, "facts": facts}

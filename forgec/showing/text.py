@@ -1,0 +1,201 @@
+"""What `forgec show` prints, from its data."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from forgec.diagnostics import counted
+from forgec.diagnostics.cells import clean
+
+Data = dict[str, Any]
+WIDTH = 118
+
+
+def overview_text(data: Data) -> str:
+    """The whole spec: a section a kind, none for what it has not."""
+    counts = (f"{world['name']}: {_rows(world['rows'])}" + _doc(world) for world in data["worlds"])
+    sections = [
+        ("types", [*(f"{e['name']}: {', '.join(e['values'])}" for e in data["enums"]), *map(_record, data["records"])]),
+        ("tables", [line for table in data["tables"] for line in (f"{table['name']}{_doc(table)}", *_columns(table))]),
+        ("functions", _signatures(data["functions"])),
+        ("tools", _signatures(data["tools"])),
+        ("rules", [f"{r['name']}: {r['verdict']} on {', '.join(r['tools'])}{_doc(r)}" for r in data["rules"]]),
+        ("invariants", [f"{one['name']}{_doc(one)}" for one in data["invariants"]]),
+        ("worlds", counts),
+        ("tests", [f"{t['title']} (on {t['world']}, {counted(t['steps'], 'step')})" for t in data["tests"]]),
+        (
+            "tasks",
+            [line for t in data["tasks"] for line in (f"{t['name']} on {t['world']}{_doc(t)}", f"  {t['plan']}")],
+        ),
+    ]
+    head = f"{data['environment']}{_doc(data)}\n  {data['spec']}, the clock stands at {data['clock']}"
+    return _page(head, sections)
+
+
+def part_text(data: Data) -> str:
+    """All about one part of a spec."""
+    return _PARTS[data["kind"]](data)
+
+
+# -- parts --------------------------------------------------------------------------------------------------------
+
+
+def _tool(data: Data) -> str:
+    names = max((len(parameter["name"]) for parameter in data["parameters"]), default=0)
+    sections = [
+        ("parameters", [f"{p['name'].ljust(names)}  {p['type']}{_doc(p)}" for p in data["parameters"]]),
+        ("guards, in order", [line for i, guard in enumerate(data["guards"], 1) for line in _guard(i, guard)]),
+        ("held when it is done", [f"{one['kind']}: {one['text']}" for one in data["held"]]),
+        ("reads", [_through(one["table"], one["through"]) for one in data["reads"]]),
+        ("writes", [f"{one['how']} {one['table']}{_set(one)}" for one in data["writes"]]),
+        ("asks DuckDB", [_query(query) for query in data["queries"]]),
+        ("fed by", [f"{one['parameter']}: {_listed(one['tools'])}" for one in data["fed_by"]]),
+        ("feeds", [f"{one['result'] or 'its result'}: {_listed(one['tools'])}" for one in data["feeds"]]),
+        ("generated", data["python"].rstrip().split("\n")),
+    ]
+    return _page(_head(data, data["signature"]), sections)
+
+
+def _guard(number: int, guard: Data) -> Iterator[str]:
+    inside = "".join("else: " if condition == "otherwise" else f"if {condition}: " for condition in guard["if"])
+    kind = {"reference": "", "let": "", "return": "", "fail": "fail"}.get(guard["kind"], guard["kind"])
+    kind = f"{kind} {guard['rule']}:" if guard["rule"] else kind
+    lead = f"{number:2}. "
+    yield lead + " ".join(part for part in (inside.rstrip(), kind, guard["condition"]) if part)
+    audited = "no refusal and no reward: " if guard["kind"] == "audited" else ""
+    yield f'    {audited}"{guard["text"]}"'
+
+
+def _query(query: Data) -> str:
+    where = f"{query['function']}(): " if query["function"] else f"{query['name']}: "
+    tables = f" ({', '.join(query['tables'])})" if query["tables"] else ""
+    return f"{where}{query['why']}{tables}"
+
+
+def _table(data: Data) -> str:
+    references = data["referenced_by"]
+    sections = [
+        ("columns", [line[2:] for line in _columns(data)]),
+        ("referenced by", [*references["columns"], *references["parameters"]]),
+        ("read by", [_through(one["tool"], one["through"]) for one in data["read_by"]]),
+        ("written by", [f"{one['tool']}: {one['how']}{_set(one)}" for one in data["written_by"]]),
+        ("functions", data["functions"]),
+        ("invariants", data["invariants"]),
+        ("rows", [f"{world}: {count:,}" for world, count in data["rows"].items()]),
+    ]
+    return _page(_head(data), sections)
+
+
+def _function(data: Data) -> str:
+    used = data["used_by"]
+    sections = [
+        ("computes", [data["sql"]]),
+        ("reads", data["reads"]),
+        ("used by", [f"{kind[:-1]} {name}" for kind, names in used.items() for name in names]),
+    ]
+    return _page(_head(data, data["signature"]), sections)
+
+
+def _rule(data: Data) -> str:
+    sections = [("condition", [data["sql"]]), ("tools", data["tools"])]
+    return _page(_head(data, f"{data['name']}, {data['verdict']}"), sections)
+
+
+def _invariant(data: Data) -> str:
+    return _page(_head(data), [("condition", [data["sql"]]), ("reads", data["reads"])])
+
+
+def _type(data: Data) -> str:
+    fields = [f"{field['name']}  {field['type']}" for field in data.get("fields", ())]
+    return _page(_head(data), [("values", data.get("values", [])), ("fields", fields), ("used by", data["used_by"])])
+
+
+def _world(data: Data) -> str:
+    rows = [f"{name}: {count:,}" for name, count in data["rows"].items()]
+    return _page(_head(data), [("rows", rows), ("tests", data["tests"]), ("tasks", data["tasks"])])
+
+
+def _task(data: Data) -> str:
+    facts = [f"{fact['name']} = {_value(fact['value'])}{_doc(fact)}" for fact in data["facts"]]
+    sections = [
+        ("intent", [line for part in data["intent"].split("\n") for line in textwrap.wrap(part, WIDTH - 2) or [""]]),
+        ("facts", facts),
+        ("plan", [data["line"], "", *(line for node in data["plan"] for line in _node(node))]),
+        ("expected of the end", data["expect"]),
+        ("to be said", [f"{one['doc'] or 'this'}: {one['sql']}" for one in data["says"]]),
+    ]
+    return _page(_head(data, f"{data['name']} on {data['world']}"), sections)
+
+
+def _node(node: Data) -> Iterator[str]:
+    needs = [*(f"${fact}" for fact in node["facts"]), *node["needs"]]
+    after = f"  <- {', '.join(needs)}" if needs else ""
+    name = f"({node['name']})" if node["kind"] == "reason" else node["name"]
+    yield f"{name}{after}{_doc(node)}"
+    yield f"  {node['text']}"
+
+
+_PARTS: dict[str, Callable[[Data], str]] = {
+    "tool": _tool, "table": _table, "function": _function, "rule": _rule, "invariant": _invariant, "enum": _type,
+    "record": _type, "world": _world, "task": _task,
+}  # fmt: skip
+
+
+# -- lines --------------------------------------------------------------------------------------------------------
+
+
+def _page(head: str, sections: Iterable[tuple[str, Iterable[str]]]) -> str:
+    lines = head.split("\n")
+    for title, found in sections:
+        body = list(found)
+        if body:
+            lines += ["", title, *(f"  {line}".rstrip() for line in body)]
+    return "\n".join(clean(line) for line in lines)
+
+
+def _head(data: Data, what: str | None = None) -> str:
+    doc = f"\n  {data['doc']}" if data.get("doc") else ""
+    return f"{data['kind']} {what or data['name']}{doc}"
+
+
+def _doc(data: Data) -> str:
+    return f"  -- {data['doc']}" if data["doc"] else ""
+
+
+def _columns(table: Data) -> Iterator[str]:
+    names = max(len(column["name"]) for column in table["columns"])
+    types = max(len(column["type"]) for column in table["columns"])
+    for column in table["columns"]:
+        line = f"  {column['name'].ljust(names)}  {column['type'].ljust(types)}  {column['modifiers']}"
+        yield line.rstrip() + _doc(column)
+
+
+def _signatures(parts: Iterable[Data]) -> list[str]:
+    return [line for part in parts for line in (part["signature"], f"    {part['doc']}".rstrip()) if line]
+
+
+def _record(record: Data) -> str:
+    fields = ", ".join(f"{field['name']} {field['type']}" for field in record["fields"])
+    return f"{record['name']}: {{ {fields} }}"
+
+
+def _rows(rows: Data) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in rows.items())
+
+
+def _through(what: str, functions: list[str]) -> str:
+    return f"{what} (through {', '.join(functions)})" if functions else what
+
+
+def _set(written: Data) -> str:
+    return f" ({', '.join(written['columns'])})" if written["columns"] else ""
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names) or "no other tool"
+
+
+def _value(value: object) -> str:
+    return "null" if value is None else str(value)

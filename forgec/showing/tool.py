@@ -1,0 +1,166 @@
+"""All about one tool, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from forgec.codegen.package import generate_tool
+from forgec.model import spec as m
+from forgec.plans.package import PackagePlan, check_text
+from forgec.showing.signatures import parameter_text, tool_signature
+from forgec.showing.uses import flat, functions_in, keys_in, reads_of, sqls_of, writes_of
+from forgec.sql.scope import Cell
+
+
+def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
+    """What an agent meets that calls the tool, and what the compiler makes of it."""
+    spec = plan.spec
+    reads, writes = reads_of(tool, spec), writes_of(tool, spec)
+    return {
+        "kind": "tool",
+        "name": tool.name,
+        "signature": tool_signature(tool, spec),
+        "doc": flat(tool.doc),
+        "parameters": [
+            {"name": p.name, "type": parameter_text(p).removeprefix(f"{p.name} "), "doc": flat(p.doc)}
+            for p in tool.parameters
+        ],
+        "guards": [*_references(tool), *_rules(tool, spec), *_body(tool.body, ())],
+        "held": _held(tool, spec),
+        "reads": [{"table": table, "through": through} for table, through in reads.items()],
+        "writes": [{"table": one.table, "how": one.how, "columns": list(one.columns)} for one in writes],
+        "queries": _queries(tool, plan),
+        "fed_by": _fed_by(tool, spec),
+        "feeds": _feeds(tool, spec),
+        "python": generate_tool(plan, Path(spec.source.name).name, tool.name),
+    }
+
+
+# -- guards -------------------------------------------------------------------------------------------------------
+
+
+def _references(tool: m.Tool) -> Iterator[dict[str, Any]]:
+    for parameter in tool.parameters:
+        if parameter.references is not None:
+            condition = f"{parameter.name} is the key of a row of {parameter.references}"
+            condition += ", or null" if parameter.optional else ""
+            yield _guard("reference", condition, f"Unknown {parameter.name}: {{${parameter.name}}}")
+
+
+def _rules(tool: m.Tool, spec: m.Spec) -> Iterator[dict[str, Any]]:
+    for rule in spec.rules:
+        sql = rule.sqls.get(tool.name)
+        if sql is not None:
+            yield _guard(rule.verdict, flat(sql.span.text), flat(rule.doc), rule=rule.name)
+
+
+def _body(body: Iterable[m.Statement], inside: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    """The guards of a body; `inside` are the conditions of the branches around them."""
+    for statement in body:
+        if isinstance(statement, m.Require):
+            yield _guard("require", flat(statement.sql.span.text), _message(statement.message), inside)
+        elif isinstance(statement, m.Let) and statement.message is not None:
+            condition = f"{statement.name} is found: {flat(statement.sql.span.text)}"
+            yield _guard("let", condition, _message(statement.message), inside)
+        elif isinstance(statement, m.Return) and statement.message is not None:
+            yield _guard("return", f"found: {flat(statement.sql.span.text)}", _message(statement.message), inside)
+        elif isinstance(statement, m.Fail):
+            yield _guard("fail", "", _message(statement.message), inside)
+        elif isinstance(statement, m.If):
+            yield from _branches(statement, inside)
+
+
+def _branches(statement: m.If, inside: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+    for branch in statement.branches:
+        condition = "otherwise" if branch.condition is None else flat(branch.condition.span.text)
+        yield from _body(branch.body, (*inside, condition))
+
+
+def _guard(
+    kind: str, condition: str, text: str, inside: tuple[str, ...] = (), rule: str | None = None
+) -> dict[str, Any]:
+    return {"kind": kind, "rule": rule, "if": list(inside), "condition": condition, "text": text}
+
+
+def _message(message: m.Message) -> str:
+    """A message as the spec has it, its holes with what stands in them."""
+    parts = []
+    for part in message.parts:
+        if isinstance(part, str):
+            parts.append(part)
+        else:
+            parts.append("{" + flat(part.sql.span.text) + (f":{part.format}" if part.format else "") + "}")
+    return "".join(parts)
+
+
+def _held(tool: m.Tool, spec: m.Spec) -> list[dict[str, str]]:
+    """What must hold of the tables that the tool changes when it is done."""
+    written = {one.table: one for one in writes_of(tool, spec)}
+    found: list[dict[str, str]] = []
+    for table in spec.tables.values():
+        if table.name not in written:
+            continue
+        found += [
+            {"kind": "check", "text": check_text(table, column)} for column in table.columns if column.check is not None
+        ]
+        text = f"{table.name}: {{column}} {{value}} is already taken"
+        found += [
+            {"kind": "unique", "text": text.format(column=c.name, value="...")} for c in table.columns if c.unique
+        ]
+    for invariant in spec.invariants:
+        if invariant.sql.reads & set(written):
+            found.append({"kind": "invariant", "text": flat(invariant.doc) or invariant.name})
+    return found
+
+
+# -- queries and neighbours ---------------------------------------------------------------------------------------
+
+
+def _queries(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:
+    """The queries of the tool and of the functions that it calls."""
+    spec = plan.spec
+    called = {name for sql in sqls_of(tool, spec.rules) for name in functions_in(sql, spec.functions)}
+    own = [(None, query) for query in plan.tools[tool.name].queries]
+    names = list(spec.functions)
+    through = [(names[i], q) for i, f in enumerate(plan.functions) if names[i] in called for q in f.queries]
+    return [
+        {"name": query.name, "function": function, "why": query.why, "tables": list(query.tables)}
+        for function, query in [*own, *through]
+    ]
+
+
+def _fed_by(tool: m.Tool, spec: m.Spec) -> list[dict[str, Any]]:
+    """For each parameter that takes a key, the results of other tools that hold such keys."""
+    found = []
+    for parameter in tool.parameters:
+        if parameter.references is None:
+            continue
+        sources = [
+            f"{other.name}.{name}" if name else other.name
+            for other in spec.tools.values()
+            if other is not tool and other.returns is not None
+            for name, table in keys_in(other.returns.shape).items()
+            if table == parameter.references
+        ]
+        found.append({"parameter": parameter.name, "table": parameter.references, "tools": sources})
+    return found
+
+
+def _feeds(tool: m.Tool, spec: m.Spec) -> list[dict[str, Any]]:
+    """For each key in the result, the parameters of other tools that take it."""
+    if tool.returns is None:
+        return []
+    shape = tool.returns.shape
+    found = []
+    for name, table in keys_in(shape).items():
+        takers = [
+            f"{other.name}({parameter.name})"
+            for other in spec.tools.values()
+            if other is not tool
+            for parameter in other.parameters
+            if parameter.references == table
+        ]
+        found.append({"result": "" if isinstance(shape, Cell) else name, "table": table, "tools": takers})
+    return found

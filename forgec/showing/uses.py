@@ -1,0 +1,169 @@
+"""What the parts of a spec use: tables and functions of SQL, reads and writes of tools, edges of plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from forgec.model import spec as m
+from forgec.sql.query import Insert, Sql, Update
+from forgec.sql.scope import Cell, Shape
+from forgec.sql.tree import Apply, Lookup, Value, exp
+
+
+@dataclass(frozen=True)
+class Written:
+    """A statement that changes a table, and the columns that it sets; a delete sets none."""
+
+    table: str
+    how: str
+    columns: tuple[str, ...]
+
+
+def flat(text: str) -> str:
+    """Text in one line."""
+    return " ".join(text.split())
+
+
+# -- SQL ----------------------------------------------------------------------------------------------------------
+
+
+def trees(sql: Sql) -> Iterator[exp.Expr]:
+    """Every expression of a piece of SQL, those of a change too."""
+    change = sql.change
+    if sql.tree is not None:
+        yield sql.tree
+    elif isinstance(change, Insert):
+        yield from (tree for row in change.rows for tree in row)
+        if change.query is not None:
+            yield change.query
+    elif isinstance(change, Update):
+        yield from (tree for _, tree in change.assignments)
+        yield change.where
+    elif change is not None:
+        yield change.where
+
+
+def tables_in(sql: Sql, tables: Iterable[str]) -> set[str]:
+    """The tables that SQL itself looks at, not by way of functions."""
+    known = set(tables)
+    found = {sql.change.table} if sql.change is not None and not isinstance(sql.change, Insert) else set()
+    for tree in trees(sql):
+        found |= {node.name for node in tree.find_all(Lookup)}
+        found |= {
+            node.name for node in tree.find_all(exp.Table) if "rows" not in node.meta and not node.meta.get("cte")
+        }
+    return found & known
+
+
+def functions_in(sql: Sql, functions: Mapping[str, m.Function]) -> list[str]:
+    """The functions of the spec that SQL calls, those they call included, in the order of the spec."""
+    found: set[str] = set()
+    waiting = [sql]
+    while waiting:
+        for tree in trees(waiting.pop()):
+            new = {node.name for node in tree.find_all(Apply)} - found
+            found |= new
+            waiting += [functions[name].sql for name in new]
+    return [name for name in functions if name in found]
+
+
+def needs(sqls: Iterable[Sql]) -> set[str]:
+    """The values (`$x`) that SQL refers to, by their first name."""
+    found: set[str] = set()
+    for sql in sqls:
+        for tree in trees(sql):
+            found |= {node.name.split(".")[0] for node in tree.find_all(Value)}
+            found |= {str(node.meta["rows"]) for node in tree.find_all(exp.Table) if "rows" in node.meta}
+    return found
+
+
+# -- tools --------------------------------------------------------------------------------------------------------
+
+
+def statements(body: Iterable[m.Statement]) -> Iterator[m.Statement]:
+    """All statements of a body, those in branches too, in order."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, m.If):
+            for branch in statement.branches:
+                yield from statements(branch.body)
+
+
+def sqls_of(tool: m.Tool, rules: Iterable[m.Rule]) -> list[Sql]:
+    """Every piece of SQL that runs when a tool is called: its rules, its statements, its messages."""
+    found = [sql for rule in rules if (sql := rule.sqls.get(tool.name)) is not None]
+    for statement in statements(tool.body):
+        if isinstance(statement, m.If):
+            found += [branch.condition for branch in statement.branches if branch.condition is not None]
+        elif isinstance(statement, m.Let | m.Require | m.Return | m.Write):
+            found.append(statement.sql)
+        if isinstance(statement, m.Let | m.Require | m.Return | m.Reply | m.Fail) and statement.message is not None:
+            found += [part.sql for part in statement.message.parts if isinstance(part, m.Hole)]
+    return found
+
+
+def reads_of(tool: m.Tool, spec: m.Spec) -> dict[str, list[str]]:
+    """The tables that a tool reads, in the order of the spec, each with the functions through which it is read only.
+
+    A table that the tool looks at itself has none.
+    """
+    sqls = sqls_of(tool, spec.rules)
+    direct = {p.references for p in tool.parameters if p.references}
+    for sql in sqls:
+        direct |= tables_in(sql, spec.tables)
+    called = [name for name in spec.functions if any(name in functions_in(sql, spec.functions) for sql in sqls)]
+    found: dict[str, list[str]] = {}
+    for table in spec.tables:
+        through = [name for name in called if table in tables_in(spec.functions[name].sql, spec.tables)]
+        if table in direct or through:
+            found[table] = [] if table in direct else through
+    return found
+
+
+def writes_of(tool: m.Tool, spec: m.Spec) -> list[Written]:
+    """What a tool changes, in the order of its body, each change once."""
+    found: list[Written] = []
+    for sql in sqls_of(tool, ()):
+        change = sql.change
+        if isinstance(change, Insert):
+            written = Written(change.table, "insert", change.columns)
+        elif isinstance(change, Update):
+            written = Written(change.table, "update", tuple(name for name, _ in change.assignments))
+        elif change is not None:
+            written = Written(change.table, "delete", ())
+        else:
+            continue
+        if written not in found:
+            found.append(written)
+    return found
+
+
+def keys_in(shape: Shape) -> dict[str, str]:
+    """The parts of a result that are keys: name (empty for a single value) -> table."""
+    cells = {"": shape} if isinstance(shape, Cell) else shape.columns
+    return {name: cell.references for name, cell in cells.items() if cell.references is not None}
+
+
+# -- plans --------------------------------------------------------------------------------------------------------
+
+
+def sqls_of_node(node: m.CallNode | m.ReasonNode) -> list[Sql]:
+    return [node.sql] if isinstance(node, m.ReasonNode) else list(node.call.arguments.values())
+
+
+def edges(task: m.Task) -> dict[str, list[str]]:
+    """For each node of a plan, the nodes that it needs, in the order of the plan."""
+    found: dict[str, list[str]] = {}
+    for node in task.plan:
+        wanted = needs(sqls_of_node(node)) | (set(node.after) if isinstance(node, m.CallNode) else set())
+        found[node.name] = [other.name for other in task.plan if other.name in wanted]
+    return found
+
+
+def layers(task: m.Task) -> list[list[str]]:
+    """The nodes of a plan in steps: each node right after the last of those that it needs."""
+    level: dict[str, int] = {}
+    for name, before in edges(task).items():
+        level[name] = 1 + max((level[other] for other in before), default=-1)
+    return [[name for name, own in level.items() if own == i] for i in range(max(level.values(), default=-1) + 1)]
