@@ -264,8 +264,9 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 
 
 def test_a_session_in_a_terminal(terminal: Terminal) -> None:
+    prompt = r"\x1b\[\?2004h"  # it is there, and takes what is pasted as one piece
     terminal.until("task light_up in world monday")
-    terminal.until(r"\x1b\[\?2004h")  # the prompt is there and takes what is pasted as one piece
+    terminal.until(prompt)
     terminal.type("bu")
     terminal.until("Sell")  # the menu
     terminal.type("\t")
@@ -274,8 +275,11 @@ def test_a_session_in_a_terminal(terminal: Terminal) -> None:
     terminal.until("Ada Byron")
     terminal.type("C1 lamp_id=B7\r")
     terminal.until(re.escape("+ orders O001: customer_id C1, lamp_id B7, gift false"))
+    terminal.until(prompt)
     terminal.type(".und\x03")
+    terminal.until(prompt)
     terminal.type(".undo\r")
     terminal.until("undone: buy customer_id=C1 lamp_id=B7")
+    terminal.until(prompt)
     terminal.type("\x04")
-    assert terminal.process.wait(30) == 0
+    assert terminal.process.wait(60) == 0

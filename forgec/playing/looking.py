@@ -19,16 +19,19 @@ MAX_ROWS = 100
 
 
 def tools(session: Session, rest: str) -> Answer:
+    """The tools with their signatures."""
     tools = list(session.environment.tools.values())
     return Answer([Line(describe.signature(tool)) for tool in tools], describe.tools_data(tools))
 
 
 def tool(session: Session, rest: str) -> Answer:
+    """All about one tool."""
     tool = session.environment.tools[chosen(rest, session.environment.tools, "tool")]
     return Answer(describe.tool_lines(tool), tool.schema)
 
 
 def tables(session: Session, rest: str) -> Answer:
+    """The tables with their columns, and how many rows they have now."""
     counts = {table.name: len(rows_of(session.episode, table.name)) for table in session.environment.tables}
     pairs = [
         (one.name, counted(counts[one.name], "row"), describe.table_text(one)) for one in session.environment.tables
@@ -37,6 +40,7 @@ def tables(session: Session, rest: str) -> Answer:
 
 
 def table(session: Session, rest: str) -> Answer:
+    """The rows of a table that have all of the words."""
     tables = {table.name: table for table in session.environment.tables}
     name, *wanted = words(rest) or [""]
     table = tables[chosen(name, tables, "table")]
@@ -63,6 +67,7 @@ def _matches(row: Mapping[str, Any], word: str) -> bool:
 
 
 def state(session: Session, rest: str) -> Answer:
+    """What is otherwise than at the start."""
     found = changes(session.fresh(), session.episode)
     broken, said = session.episode.broken_rules, session.episode.messages
     lines = [*change_lines(found, broken), *(Line(f"said: {clean(message)}") for message in said)]
@@ -70,6 +75,7 @@ def state(session: Session, rest: str) -> Answer:
 
 
 def history(session: Session, rest: str) -> Answer:
+    """The lines that led here, as a script that leads here again."""
     lines: list[Line] = []
     for moment in session.history:
         lines.append(Line(clean(moment.line)))
@@ -78,5 +84,6 @@ def history(session: Session, rest: str) -> Answer:
 
 
 def policy(session: Session, rest: str) -> Answer:
+    """The policy."""
     policy = session.environment.policy
     return Answer(text_lines(policy, "  ") if policy else [Line("there is no policy", "quiet")], policy)

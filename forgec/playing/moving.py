@@ -14,10 +14,12 @@ from forgec.playing.show import Line, change_lines, pairs_lines
 
 
 def undo(session: Session, rest: str) -> Answer:
+    """Go back."""
     return _moved(session, "undone", session.undo, rest)
 
 
 def redo(session: Session, rest: str) -> Answer:
+    """Go forth again."""
     return _moved(session, "redone", session.redo, rest)
 
 
@@ -36,11 +38,13 @@ def _moved(session: Session, what: str, move: Callable[[int], list[Moment]], res
 
 
 def reset(session: Session, rest: str) -> Answer:
+    """Start again."""
     session.start(".reset", session.episode.world, session.task)
     return Answer([place_line(session)], place_data(session))
 
 
 def world(session: Session, rest: str) -> Answer:
+    """Start in a world, or list them."""
     worlds = session.environment.worlds
     if not rest:
         return Answer([Line(name) for name in worlds], list(worlds))
@@ -50,6 +54,7 @@ def world(session: Session, rest: str) -> Answer:
 
 
 def task(session: Session, rest: str) -> Answer:
+    """Start a task, or list them."""
     tasks = session.environment.tasks
     if not rest:
         pairs = [(task.name, clean(task.doc)) for task in tasks.values()]

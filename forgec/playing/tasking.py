@@ -23,11 +23,13 @@ def _current(session: Session) -> Task:
 
 
 def facts(session: Session, rest: str) -> Answer:
+    """What the user knows."""
     task = _current(session)
     return Answer(describe.fact_lines(task) or [Line("no facts", "quiet")], describe.facts_data(task))
 
 
 def say(session: Session, rest: str) -> Answer:
+    """Tell the user something."""
     if not rest:
         raise Mistake("say what?")
     session.say(f".say {rest}", rest)
@@ -35,6 +37,7 @@ def say(session: Session, rest: str) -> Answer:
 
 
 def reward(session: Session, rest: str) -> Answer:
+    """What the episode earns as it stands."""
     task = _current(session)
     try:
         earned = session.environment.reward(session.episode, task)
@@ -45,6 +48,7 @@ def reward(session: Session, rest: str) -> Answer:
 
 
 def gold(session: Session, rest: str) -> Answer:
+    """Play the next step of the plan, or all that are left."""
     task = _current(session)
     if rest not in ("", "all"):
         raise Mistake("write `.gold` for the next step of the plan, `.gold all` for all that are left")

@@ -35,9 +35,9 @@ _LETTERS = str.maketrans({"ß": "ss", "æ": "ae", "Æ": "Ae", "ø": "o", "Ø": "
 """Letters that are no letter of ASCII with a mark."""
 
 
-def is_name(text: str) -> bool:
-    """Whether `text` may be the name of an environment."""
-    return check_name(Name(Span(Source("", text), 0, len(text)), text), "environment", Report())
+def is_name(text: str, what: str = "environment") -> bool:
+    """Whether `text` may be the name of a `what`."""
+    return check_name(Name(Span(Source("", text), 0, len(text)), text), what, Report())
 
 
 def legal(original: str, what: str, taken: Iterable[str], position: int) -> str:
@@ -48,9 +48,10 @@ def legal(original: str, what: str, taken: Iterable[str], position: int) -> str:
     name = _snake(original) or f"{what}_{position}"
     if not name[0].isalpha():
         name = f"{what[0]}_{name}"
-    if name in (_RESERVED_TABLES if what == "table" else _RESERVED):
-        name = f"{name}s" if what == "table" and not name.endswith("s") else f"{name}_value"
     name = name[:MAX_NAME].rstrip("_")
+    sound = is_name(name, what) and is_name(name, "parameter")  # keys become parameters
+    if not sound or name in (_RESERVED_TABLES if what == "table" else _RESERVED):
+        name = f"{name}s" if what == "table" and not name.endswith("s") else f"{name[: MAX_NAME - 6]}_value"
     used, number, base = set(taken), 1, name
     while name in used:
         number += 1

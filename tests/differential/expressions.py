@@ -62,7 +62,8 @@ COLUMNS = {
 }
 OF_ANY_TYPE = (
     "coalesce(<T>, <T>); nullif(<T>, <T>); (<T>); case when <condition> then <T> else <T> end;"
-    "case when <condition> then <T> when <condition> then <T> else <T> end; case when <condition> then <T> end; "
+    "case when <condition> then <T> when <condition> then <T> else <T> end;"
+    "case when <condition> then <T> end; "
     "case <integer1> when <integer0> then <T> else <T> end"
 )
 OF_ORDERED_TYPES = (
