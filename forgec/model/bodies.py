@@ -17,6 +17,9 @@ from forgec.syntax import nodes
 from forgec_runtime.sql import formatted
 from forgec_runtime.types import Decimal, Double, Enum, Integer, Record, Text, Type
 
+MAX_BRANCHES = 200
+"""Of one `if`: each stands inside the one before when it is compiled."""
+
 
 def build_tool(
     item: nodes.Tool,
@@ -155,6 +158,9 @@ class _Body:
             )
 
     def _if(self, node: nodes.If, scope: Scope) -> m.Statement | None:
+        if len(node.branches) > MAX_BRANCHES:
+            self.report.error("AFS005", f"an `if` has at most {MAX_BRANCHES} branches", node.span)
+            return None
         branches: list[m.Branch] = []
         before = self.first_write
         writes: list[Span] = []

@@ -262,16 +262,10 @@ class _Body:
         return _refuse(self._message(message))
 
     def _message(self, message: m.Message) -> ast.expr:
-        parts: list[ast.expr] = []
         self.low.purpose = "message"
-        for part in message.parts:
-            if isinstance(part, str):
-                parts.append(ast.Constant(part))
-            else:
-                parts.append(ast.FormattedValue(self._hole(part), -1))
-        if all(isinstance(part, ast.Constant) for part in parts):
-            return ast.Constant("".join(str(part.value) for part in parts if isinstance(part, ast.Constant)))
-        return ast.JoinedStr(parts)
+        if all(isinstance(part, str) for part in message.parts):
+            return ast.Constant("".join(part for part in message.parts if isinstance(part, str)))
+        return py.text([part if isinstance(part, str) else self._hole(part) for part in message.parts])
 
     def _hole(self, hole: m.Hole) -> ast.expr:
         lowered = self.low.value(hole.sql.expression)

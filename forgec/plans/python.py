@@ -77,6 +77,14 @@ def conjunction(parts: Sequence[ast.expr]) -> ast.expr:
     return parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), list(parts))
 
 
+def text(parts: Sequence[str | ast.expr]) -> ast.expr:
+    """A text with values in it: an f-string, where it may hold what the values are made of."""
+    nodes = [ast.Constant(part) if isinstance(part, str) else part for part in parts]
+    if any("\\" in source(part) for part in parts if not isinstance(part, str)):  # not before Python 3.12
+        return ast.Call(ast.Attribute(ast.Constant(""), "join", ast.Load()), [ast.Tuple(nodes, ast.Load())], [])
+    return ast.JoinedStr([node if isinstance(node, ast.Constant) else ast.FormattedValue(node, -1) for node in nodes])
+
+
 def assign(target: str, value: ast.expr) -> ast.Assign:
     return ast.Assign([ast.Name(target, ast.Store())], value, lineno=0)
 

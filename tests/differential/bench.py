@@ -102,7 +102,7 @@ class Bench:
             for call, result in zip(step, found, strict=True):
                 ours = result.ok, exact(result.value), result.text
                 theirs = self._reference(references[call.episode], call)
-                if self.arithmetic_may_fail and result.ok is not theirs[0]:
+                if self.arithmetic_may_fail and ours != theirs:
                     if theirs[2] == FAULT_TEXT or (result.kind == "fault" and ARITHMETIC.search(result.detail)):
                         return None
                 if ours != theirs:

@@ -17,8 +17,8 @@ SEED = os.environ.get("FORGEC_SEED", "usual")
 
 @pytest.mark.parametrize("number", range(COUNT))
 def test_random_tools(number: int, tmp_path: Path) -> None:
-    spec, environment = compiled(random_spec(f"{SEED}/{number}", 40), tmp_path)
+    spec, environment = compiled(random_spec(f"{SEED}/{number}", 30), tmp_path)
     assert len(spec.tools) > 20
     bench = Bench(spec, environment, arithmetic_may_fail=True)
-    for round_ in range(4):
+    for round_ in range(3):
         bench.check(Programs(spec, f"{SEED}/{number}/{round_}").program(episodes=3, steps=20))

@@ -13,7 +13,7 @@ from tests.differential.bench import Bench, Programs, compiled
 
 ROOT = Path(__file__).parents[2]
 SPECS = [Path(__file__).with_name("kitchen_sink.afs"), *sorted((ROOT / "specs").glob("*.afs"))]
-COUNT = int(os.environ.get("FORGEC_PROGRAMS", "6"))
+COUNT = int(os.environ.get("FORGEC_PROGRAMS", "4"))
 SEED = os.environ.get("FORGEC_SEED", "usual")
 
 

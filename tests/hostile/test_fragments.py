@@ -75,7 +75,7 @@ def test_a_hostile_fragment_is_refused_alone_and_in_time(fragment: str) -> None:
 
 
 @pytest.mark.parametrize("fragment", UNCLOSED)
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", ["let", "hole", "check", "world", "plan"])
 def test_what_is_never_closed_swallows_nothing_in_silence(fragment: str, place: str) -> None:
     assert judge(HEAD + put(place, 0, fragment) + TAIL).failed
 

@@ -78,9 +78,9 @@ def sql(text: str) -> str:
 
 def spec_that_says(text: str) -> str:
     """A spec with `text` in every place where a text may stand."""
-    said, value = quoted(text), sql(text)
+    said, value, single = quoted(text), sql(text), text.replace('"', "'")
     return f"""environment talker {said} {{ }}
-policy \"\"\"{text.replace('"', "'")}\"\"\"
+policy \"\"\"{single}\"\"\"
 enum Mood {said} {{ calm, {value} }}
 record Box {said} {{ wide integer {said} }}
 table things {said} {{
@@ -102,6 +102,7 @@ tool add(id text, mood Mood, word text) returns things {{
 }}
 tool make() returns made {{ let m = insert into made (word) values ({value}) returning *; return $m; }}
 tool lost(box Box) {{ fail "{{$box.wide}}{said[1:-1]}{{$box.wide:d}}"; }}
+tool hole(a text?) {{ fail \"\"\"<{{coalesce($a, {sql(single)})}}>\"\"\"; }}
 tool ruled() {{ }}
 rule stern enforced on ruled {said}: 1 > 2;
 world full {said} {{ things (id, mood, word) values ('T1', {value}, {value}); }}
@@ -150,6 +151,7 @@ def test_texts_arrive_as_they_were_written_and_do_nothing(text: str, tmp_path: P
     assert call("add", id="T4", mood="calm", word=text + "no").kind == "refused"
     assert call("make").value["word"] == text
     assert call("lost", box={"wide": 7}).text == f"7{text}7"
+    assert call("hole").text == "<" + text.replace('"', "'") + ">"
     assert call("ruled").text == text
     task = env.tasks["act"]
     assert (task.doc, task.intent, task.facts[0].doc, task.facts[0].value) == (text, text, text, text)
