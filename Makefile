@@ -20,6 +20,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/forgec fmt specs/*.afs --check
 
 types: $(VENV)/installed
 	$(BIN)/mypy forgec runtime/forgec_runtime tests generated
@@ -27,6 +28,7 @@ types: $(VENV)/installed
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/forgec fmt specs/*.afs
 
 $(VENV)/installed: pyproject.toml runtime/pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "forgec needs Python 3.11 or newer: make PYTHON=python3.11"'

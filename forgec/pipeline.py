@@ -44,6 +44,11 @@ def read(path: Path, report: Report) -> Source | None:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         report.diagnostics.append(Diagnostic("AFS001", f"this file cannot be read: {reason}", path=name))
         return None
+    return decoded(name, data, report)
+
+
+def decoded(name: str, data: bytes, report: Report) -> Source | None:
+    """The spec that some bytes hold; None when it was reported that they hold none."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -9,6 +9,7 @@ import click
 COMMANDS = {
     "new": "Begin a spec: an example, or a draft from a schema or data.",
     "check": "Find what is wrong with specs.",
+    "fmt": "Lay out specs the one way that everybody does.",
     "show": "Show what an agent and an author see of a spec.",
     "compile": "Turn specs into Python packages.",
     "test": "Run the tests of specs, compiled and by reference.",
@@ -45,6 +46,7 @@ def forgec() -> None:
     Examples:
       forgec new bicycles
       forgec check specs/*.afs
+      forgec fmt specs/*.afs
       forgec show specs/library.afs lend_book
       forgec compile specs/*.afs
       forgec test specs/library.afs

@@ -13,7 +13,7 @@ from forgec.diagnostics.text import render_text, summary
 from forgec.pipeline import Checked, check
 
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
-_UNREADABLE_CODES = {"AFS001", "AFS002", "AFS003"}
+UNREADABLE_CODES = {"AFS001", "AFS002", "AFS003"}
 MAX_SHOWN = 50
 
 specs_argument = click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
@@ -53,6 +53,6 @@ def all_diagnostics(checked: Iterable[Checked]) -> list[Diagnostic]:
 def exit_code(checked: Iterable[Checked]) -> int:
     """The exit code that the findings call for."""
     errors = [d for d in all_diagnostics(checked) if d.severity == "error"]
-    if any(d.code in _UNREADABLE_CODES for d in errors):
+    if any(d.code in UNREADABLE_CODES for d in errors):
         return UNREADABLE
     return FINDINGS if errors else CLEAN

@@ -1337,7 +1337,7 @@ NOT_THE_ATLAS = Task(
     ),
     expect=(
         Expectation(
-            "not exists ( select 1 from loans l join books b on b.book_id = l.book_id where b.shelf = 'reference')",
+            "not exists (select 1 from loans l join books b on b.book_id = l.book_id where b.shelf = 'reference')",
             Computed(NOT_THE_ATLAS_EXPECT_1, inputs=(), kind="value"),
         ),
     ),
