@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from forgec.pipeline import check, generate_package
+
 ROOT = Path(__file__).parent.parent
 PYTHONS = ("3.11", "3.12", "3.13")
+SAMPLES = (ROOT / "tests" / "differential" / "kitchen_sink.afs", ROOT / "tests" / "cases" / "messages" / "spec.afs")
 
 
 def run(*command: str | Path, folder: Path, fed: str = "") -> str:
@@ -101,18 +104,24 @@ def test_a_spec_is_compiled_and_played_by_what_the_wheels_install(
     played = run(forgec, "play", "bicycles", folder=tmp_path, fed=".task two_of_the_cheapest_rye\n.gold all\n.reward\n")
     assert "placed = place_order" in played and "reward 1" in played
 
-    shutil.copy(ROOT / "specs" / "library.afs", tmp_path)
-    run(forgec, "compile", "library.afs", folder=tmp_path)
-    assert contents(tmp_path / "generated" / "library") == {
-        path: data.replace(b"specs/library.afs", b"library.afs")
-        for path, data in contents(ROOT / "generated" / "library").items()
-    }
+    for path in (*(ROOT / "specs").glob("*.afs"), *SAMPLES):
+        copy = tmp_path / path.name
+        shutil.copy(path, copy)
+        run(forgec, "compile", copy.name, "--out", f"out_{copy.stem}", folder=tmp_path)
+        assert contents(tmp_path / f"out_{copy.stem}") == expected(copy)
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    """What lies in a folder, apart from what Python caches."""
-    files = (path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+def expected(path: Path) -> dict[str, str]:
+    """The files that this Python makes of a spec."""
+    spec = check(path).spec
+    assert spec is not None
+    return {f"{spec.name}/{name}": text for name, text in generate_package(spec).items()}
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """The files of a package, but for its manifest."""
+    files = (path for path in folder.rglob("*") if path.suffix != ".pyc" and path.name != "manifest.json")
+    return {path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in files if path.is_file()}
 
 
 ALONE = """

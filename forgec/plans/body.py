@@ -48,7 +48,7 @@ _TYPED = ("call.rows", "call.row", "call.find", "Decimal", "date", "datetime")
 def returning(value: ast.expr, type_: str) -> list[ast.stmt]:
     """`return value`; by way of a name with its type where the value comes from a function typed `Any`."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    if all(ast.unparse(node.func) in _TYPED for node in calls) or isinstance(value, ast.Dict | ast.JoinedStr):
+    if all(ast.unparse(node.func) in _TYPED for node in calls) or isinstance(value, ast.Dict) or py.is_text(value):
         return [ast.Return(value)]
     return [py.annotated("result", type_, value), ast.Return(py.name("result"))]
 

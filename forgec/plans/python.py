@@ -7,6 +7,7 @@ import builtins
 import datetime
 import decimal
 import keyword
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -77,12 +78,36 @@ def conjunction(parts: Sequence[ast.expr]) -> ast.expr:
     return parts[0] if len(parts) == 1 else ast.BoolOp(ast.And(), list(parts))
 
 
+class _Written(str):
+    """Source text that stands in a tree as it is: `ast.unparse` writes f-strings differently on each Python."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 def text(parts: Sequence[str | ast.expr]) -> ast.expr:
-    """A text with values in it: an f-string, where it may hold what the values are made of."""
-    nodes = [ast.Constant(part) if isinstance(part, str) else part for part in parts]
-    if any("\\" in source(part) for part in parts if not isinstance(part, str)):  # not before Python 3.12
+    """A text with values in it: an f-string, where Python 3.11 can have what the values are made of in one."""
+    written = [part if isinstance(part, str) else _Written("{" + source(part) + "}") for part in parts]
+    holes = "".join(part for part in written if isinstance(part, _Written))
+    plain = "".join(part for part in parts if isinstance(part, str))
+    quote = next((quote for quote in "\"'" if quote not in holes + plain), '"""')
+    if "\\" in holes or quote in holes:
+        nodes = [ast.Constant(part) if isinstance(part, str) else part for part in parts]
         return ast.Call(ast.Attribute(ast.Constant(""), "join", ast.Load()), [ast.Tuple(nodes, ast.Load())], [])
-    return ast.JoinedStr([node if isinstance(node, ast.Constant) else ast.FormattedValue(node, -1) for node in nodes])
+    body = "".join(part if isinstance(part, _Written) else _escaped(part) for part in written)
+    if len(quote) == 3:
+        body = re.sub(r'"{3,}|"+$', lambda match: '\\"' * len(match[0]), body)
+    return ast.Constant(_Written(f"f{quote}{body}{quote}"))
+
+
+def is_text(node: ast.expr) -> bool:
+    """Whether this is a text with values in it."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, _Written)
+
+
+def _escaped(text: str) -> str:
+    """The inside of an f-string that says `text`, but for its quotes."""
+    return "".join(repr(character)[1:-1] for character in text).replace("{", "{{").replace("}", "}}")
 
 
 def assign(target: str, value: ast.expr) -> ast.Assign:
