@@ -89,6 +89,8 @@ class _Body:
                 row = py.identifier(parameter.row)
                 shape = self.low.tables[parameter.references].row
                 self.low.values[parameter.row] = Row(shape.columns, parameter.optional, shape.table)
+                if not parameter.optional:
+                    self.low.found[parameter.references, value] = row
                 lines: list[ast.stmt] = [py.assign(row, found)]
                 missing: ast.expr = py.is_none(py.name(row))
             else:
@@ -209,17 +211,23 @@ class _Body:
         whole = [item.alias for item in tree.selects] == [c.name for c in self.low.tables[table].columns] and all(
             isinstance(item.this, exp.Column) and item.this.name == item.alias for item in tree.selects
         )
+        found = self.low.find(table, keyed.keys)
         if whole and not keyed.rest:
-            return [py.assign(target, self.low.find(table, keyed.keys))]
-        with self.low.row_of(table) as row:
-            lines: list[ast.stmt] = [py.assign(row, self.low.find(table, keyed.keys))]
-            tests = [py.is_not_none(py.name(row)), *self.low.row_conditions(keyed.rest, alias)]
+            return [py.assign(target, found)]
+        known = self.low.name_of(found)
+        row = known or f"{table}_row"
+        with self.low.row_of(table, row):
+            tests = self.low.row_conditions(keyed.rest, alias)
             if whole:
-                found: ast.expr = py.name(row)
+                value: ast.expr = py.name(row)
             else:
                 entries = [(i.alias, self.low.value(row_values(i.this, alias)).node) for i in tree.selects]
-                found = py.dictionary(entries)
-            return [*lines, py.assign(target, ast.IfExp(py.conjunction(tests), found, ast.Constant(None)))]
+                value = py.dictionary(entries)
+        if not known:
+            tests.insert(0, py.is_not_none(py.name(row)))
+        if tests:
+            value = ast.IfExp(py.conjunction(tests), value, ast.Constant(None))
+        return [*([] if known else [py.assign(row, found)]), py.assign(target, value)]
 
     # -- results -----------------------------------------------------------------------------------------------
 
@@ -239,7 +247,8 @@ class _Body:
             lines = self._bind("result", sql, shape)
             last = lines[-1]
             assert isinstance(last, ast.Assign)
-            optional = not isinstance(shape, Rows) and not isinstance(last.value, ast.Dict)
+            there = isinstance(last.value, ast.Dict) or self.low.name_of(last.value) is not None
+            optional = not isinstance(shape, Rows) and not there
         if statement.message is not None:
             value = py.name("result")
             missing = ast.UnaryOp(ast.Not(), value) if isinstance(shape, Rows) else py.is_none(value)

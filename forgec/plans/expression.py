@@ -41,6 +41,8 @@ class Lowering:
     purpose: str = "value"
     rows: dict[str, str] = field(default_factory=dict)
     """Python names of values that are not called as the spec calls them (the row that an update changes)."""
+    found: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Rows that are there, by table and by the Python of their key: their names, until the table is written to."""
     taken: frozenset[str] = frozenset()
     """Names that other constants of the module have."""
     prefix: str = "functions."
@@ -67,12 +69,11 @@ class Lowering:
             return None
 
     @contextmanager
-    def row_of(self, table: str) -> Iterator[str]:
-        """While a row of `table` is looked at, its columns are the values `row.column`; gives its Python name."""
-        name = f"{table}_row"
+    def row_of(self, table: str, name: str) -> Iterator[None]:
+        """While the row `name` of `table` is looked at, its columns are the values `row.column`."""
         self.values["row"], self.rows["row"] = self.tables[table].row, name
         try:
-            yield name
+            yield
         finally:
             del self.values["row"], self.rows["row"]
 
@@ -167,12 +168,23 @@ class Lowering:
         return Lowered(py.literal(value), type_, value is None)
 
     def _lookup(self, node: Lookup) -> Lowered:
-        cell = cell_of(node)
+        cell, name = cell_of(node), node.args["field"]
         found = self.find(node.name, node.expressions)
-        return Lowered(py.call("sql.field", found, ast.Constant(node.args["field"])), cell.type, True)
+        column = self.tables[node.name].column(name)
+        if self.name_of(found) and column is not None:
+            return Lowered(py.item(found, name), cell.type, column.optional)
+        return Lowered(py.call("sql.field", found, ast.Constant(name)), cell.type, True)
 
-    def find(self, table: str, keys: list[exp.Expr] | tuple[exp.Expr, ...]) -> ast.Call:
-        """`call.find(TABLE, key)`."""
+    def name_of(self, row: ast.expr) -> str | None:
+        """The name of a row that was found before, and is as it was; None for any other expression."""
+        return row.id if isinstance(row, ast.Name) and row.id in self.found.values() else None
+
+    def forget(self, table: str) -> None:
+        """Rows of this table are not what they were: it is written to."""
+        self.found = {place: name for place, name in self.found.items() if place[0] != table}
+
+    def find(self, table: str, keys: list[exp.Expr] | tuple[exp.Expr, ...]) -> ast.expr:
+        """`call.find(TABLE, key)`, or the name of the row where it was found before."""
         parts: list[ast.expr] = []
         for key, column in zip(keys, self.tables[table].key, strict=True):
             lowered = self.value(key)
@@ -180,7 +192,8 @@ class Lowering:
                 raise NoTwin(f"the key {column.name} is {column.type}, not {lowered.type}")
             parts.append(lowered.node)
         whole = parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load())
-        return py.call("call.find", py.name(table.upper()), whole)
+        name = self.found.get((table, py.source(whole)))
+        return py.name(name) if name else py.call("call.find", py.name(table.upper()), whole)
 
     def _apply(self, node: Apply) -> Lowered:
         function = self.functions[node.name]

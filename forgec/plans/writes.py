@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from forgec.model import spec as m
 from forgec.plans import python as py
@@ -26,11 +26,14 @@ class Writes:
         """The lines of one statement; the row of an insert is left in `target`, if given."""
         change = sql.change
         if isinstance(change, Insert):
-            return self._insert(change, target)
-        if isinstance(change, Update):
-            return self._update(change)
-        assert isinstance(change, Delete)
-        return self._delete(change)
+            lines = self._insert(change, target)
+        elif isinstance(change, Update):
+            lines = self._update(change)
+        else:
+            assert isinstance(change, Delete)
+            lines = self._delete(change)
+        self.low.forget(change.table)
+        return lines
 
     def _insert(self, change: Insert, target: str | None) -> list[ast.stmt]:
         self.low.purpose = f"insert_{change.table}"
@@ -85,19 +88,16 @@ class Writes:
 
     def _update_by_key(self, change: Update) -> list[ast.stmt]:
         table = self.low.tables[change.table]
-        keyed = by_key(change.where, table, change.alias)
-        if keyed is None:
-            raise NoTwin("not by key")
-        with self.low.row_of(table.name) as row:
-            find = py.assign(row, self.low.find(table.name, keyed.keys))
-            tests = [py.is_not_none(py.name(row)), *self.low.row_conditions(keyed.rest, change.alias)]
+
+        def update(row: ast.Name) -> ast.stmt:
             entries = []
             for name, tree in change.assignments:
                 column = table.column(name)
                 assert column is not None
                 entries.append((name, stored(row_values(tree, change.alias), column, table.name, self.low)))
-            update = py.call("call.update", py.name(table.name.upper()), py.name(row), py.dictionary(entries))
-            return [find, ast.If(py.conjunction(tests), [ast.Expr(update)], [])]
+            return _on_row("update", table.name, row, py.dictionary(entries))
+
+        return self._by_key(change, update)
 
     def _update_rows(self, change: Update) -> list[ast.stmt]:
         table = self.low.tables[change.table]
@@ -111,49 +111,55 @@ class Writes:
             else:
                 items.append((f"new_{name}", cast(tree.copy(), column.type.sql)))
                 entries.append((name, answered("changed", f"new_{name}", column, table.name)))
-        rows, find = self._search(table, change.alias, change.where, items)
-        row = f"{table.name}_row"
-        update = py.call("call.update", py.name(table.name.upper()), py.name(row), py.dictionary(entries))
-        body: list[ast.stmt] = [find, ast.If(py.is_not_none(py.name(row)), [ast.Expr(update)], [])]
-        return [ast.For(ast.Name("changed", ast.Store()), rows, body, [], lineno=0)]
+        return self._by_search(change, items, lambda row: _on_row("update", table.name, row, py.dictionary(entries)))
 
     def _delete(self, change: Delete) -> list[ast.stmt]:
         self.low.purpose = f"delete_{change.table}"
-        by_key = self.low.attempt(lambda: self._delete_by_key(change))
-        if by_key is not None:
-            return by_key
-        rows, find = self._search(self.low.tables[change.table], change.alias, change.where, [])
-        body: list[ast.stmt] = [find, ast.If(py.is_not_none(_row(change.table)), [_deletion(change.table)], [])]
-        return [ast.For(ast.Name("changed", ast.Store()), rows, body, [], lineno=0)]
 
-    def _delete_by_key(self, change: Delete) -> list[ast.stmt]:
+        def delete(row: ast.Name) -> ast.stmt:
+            return _on_row("delete", change.table, row)
+
+        by_key = self.low.attempt(lambda: self._by_key(change, delete))
+        return by_key if by_key is not None else self._by_search(change, [], delete)
+
+    def _by_key(self, change: Update | Delete, write: Callable[[ast.Name], ast.stmt]) -> list[ast.stmt]:
+        """Write to the row that the condition picks by its key, if it is there and the rest of the condition holds."""
         keyed = by_key(change.where, self.low.tables[change.table], change.alias)
         if keyed is None:
             raise NoTwin("not by key")
-        with self.low.row_of(change.table) as row:
-            find = py.assign(row, self.low.find(change.table, keyed.keys))
-            tests = [py.is_not_none(py.name(row)), *self.low.row_conditions(keyed.rest, change.alias)]
-            return [find, ast.If(py.conjunction(tests), [_deletion(change.table)], [])]
+        found = self.low.find(change.table, keyed.keys)
+        known = self.low.name_of(found)
+        row = known or _row(change.table)
+        with self.low.row_of(change.table, row):
+            tests = self.low.row_conditions(keyed.rest, change.alias)
+            written = write(py.name(row))
+        if known and not tests:
+            return [written]
+        if known:
+            return [ast.If(py.conjunction(tests), [written], [])]
+        return [py.assign(row, found), ast.If(py.conjunction([py.is_not_none(py.name(row)), *tests]), [written], [])]
 
-    def _search(
-        self, table: m.Table, alias: str, where: exp.Expr, items: Sequence[tuple[str, exp.Expr]]
-    ) -> tuple[ast.expr, ast.stmt]:
-        """The keys of the rows to change, with new values; and the line that takes one of those rows."""
-        keys = [column.name for column in table.key]
+    def _by_search(
+        self, change: Update | Delete, items: Sequence[tuple[str, exp.Expr]], write: Callable[[ast.Name], ast.stmt]
+    ) -> list[ast.stmt]:
+        """Write to the rows that a query finds: it gives their keys, and what else is to be computed for each."""
+        name, alias = change.table, change.alias
+        keys = [column.name for column in self.low.tables[name].key]
         selects = [exp.alias_(exp.column(key, table=alias), key) for key in keys]
-        selects.extend(exp.alias_(tree.copy(), name) for name, tree in items)
-        source = exp.Table(this=exp.to_identifier(table.name), alias=exp.TableAlias(this=exp.to_identifier(alias)))
-        query = exp.Select(expressions=selects, from_=exp.From(this=source), where=exp.Where(this=where.copy()))
-        rows = self.low.ask(query, "rows", "the rows to change are searched for")
-        parts: list[ast.expr] = [py.item(py.name("changed"), key) for key in keys]
-        key = parts[0] if len(parts) == 1 else ast.Tuple(parts, ast.Load())
-        find = py.assign(f"{table.name}_row", py.call("call.find", py.name(table.name.upper()), key))
-        return rows, find
+        selects.extend(exp.alias_(tree.copy(), item) for item, tree in items)
+        source = exp.Table(this=exp.to_identifier(name), alias=exp.TableAlias(this=exp.to_identifier(alias)))
+        where = exp.Where(this=change.where.copy())
+        query = exp.Select(expressions=selects, from_=exp.From(this=source), where=where)
+        asked = self.low.ask(query, "rows", "the rows to change are searched for")
+        found = py.call("call.matches", py.name(name.upper()), *asked.args)
+        row = ast.Name(_row(name), ast.Store())
+        target = ast.Tuple([ast.Name("changed" if items else "_", ast.Store()), row], ast.Store())
+        return [ast.For(target, found, [write(py.name(row.id))], [], lineno=0)]
 
 
-def _row(table: str) -> ast.Name:
-    return py.name(f"{table}_row")
+def _row(table: str) -> str:
+    return f"{table}_row"
 
 
-def _deletion(table: str) -> ast.stmt:
-    return ast.Expr(py.call("call.delete", py.name(table.upper()), _row(table)))
+def _on_row(method: str, table: str, row: ast.Name, *changes: ast.expr) -> ast.stmt:
+    return ast.Expr(py.call(f"call.{method}", py.name(table.upper()), row, *changes))

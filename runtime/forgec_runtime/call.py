@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .constraints import Constraints
@@ -88,7 +88,15 @@ class Call:
         except KeyError:
             if base.whole[table.name] or key is None or (type(key) is tuple and None in key):
                 return None
-            raise Fetch(table, key) from None
+            raise Fetch(table, [key]) from None
+
+    def _missing(self, table: Table[Any], keys: Iterable[Key]) -> list[Key]:
+        """Those of some keys that neither the overlay nor the cache knows."""
+        base, seen = self.episode.base, self.seen([table.name]).get(table.name, {})
+        if base.whole[table.name]:
+            return []
+        cache = base.cache[table.name]
+        return [key for key in keys if key not in seen and key not in cache]
 
     def rows(self, query: Query, *values: Any) -> list[dict[str, Any]]:
         """The rows of a query's answer."""
@@ -97,6 +105,14 @@ class Call:
         answer = self.answers[self._asked]
         self._asked += 1
         return answer
+
+    def matches(self, table: Table[Row], query: Query, *values: Any) -> list[tuple[dict[str, Any], Row]]:
+        """The rows of a table that a query found by their keys, each with what else the query says of it."""
+        found = [(answer, table.key_of(answer)) for answer in self.rows(query, *values)]
+        missing = self._missing(table, [key for _, key in found])
+        if missing:
+            raise Fetch(table, missing)
+        return [(answer, cast("Row", self.find(table, key))) for answer, key in found]
 
     def row(self, query: Query, *values: Any) -> dict[str, Any] | None:
         """The only row of a query's answer, or None. Raises `Fault` when there are more."""

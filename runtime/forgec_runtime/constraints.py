@@ -31,12 +31,16 @@ class Constraints:
         self.tables = tables
         self.invariants = invariants
         self.order = {name: i for i, name in enumerate(tables)}
+        self.watched = {name for invariant in invariants for name in invariant.query.tables}
+        """Tables whose changes can break anything that their own checks do not see."""
         self.holders: dict[tuple[str, str], Query] = {}
         self.users: dict[str, list[tuple[Table[Any], Column]]] = {name: [] for name in tables}
         for table in tables.values():
             for column in table.guarded:
+                self.watched.add(table.name)
                 self.holders[table.name, column.name] = _holders(table, column)
                 if column.references is not None:
+                    self.watched.add(column.references)
                     self.users[column.references].append((table, column))
 
     def check(self, call: Call) -> None:
@@ -45,7 +49,7 @@ class Constraints:
         changed: set[str] = set()
         staged = call.staged
         for name in staged if len(staged) == 1 else sorted(staged, key=self.order.__getitem__):
-            if self._check_table(call, self.tables[name], staged[name]):
+            if name in self.watched and self._check_table(call, self.tables[name], staged[name]):
                 changed.add(name)
         for invariant in self.invariants:
             if not changed.isdisjoint(invariant.query.tables) and call.value(invariant.query) is not True:

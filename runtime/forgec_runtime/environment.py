@@ -152,7 +152,7 @@ class Environment:
     def _fetch(self, waiting: list[tuple[Call, Fetch]]) -> None:
         self.executions += 1
         base = waiting[0][0].episode.base
-        base.fetch(waiting[0][1].table, [fetch.key for _, fetch in waiting])
+        base.fetch(waiting[0][1].table, [key for _, fetch in waiting for key in fetch.keys])
         self._grown.add(base)
 
     def _answer(self, waiting: list[tuple[Call, Ask]], later: _Later, results: list[Result | None]) -> list[Call]:

@@ -29,11 +29,11 @@ class Suspend(Exception):
 
 
 class Fetch(Suspend):
-    """A row that was not decoded yet; the answer goes to the cache that all episodes of a world share."""
+    """Rows that were not decoded yet; the answer goes to the cache that all episodes of a world share."""
 
-    def __init__(self, table: Table[Any], key: Any) -> None:
+    def __init__(self, table: Table[Any], keys: list[Any]) -> None:
         self.table = table
-        self.key = key
+        self.keys = keys
 
 
 class Ask(Suspend):

@@ -50,6 +50,14 @@ class Tool:
         return frozenset(parameter.name for parameter in self.parameters)
 
     @cached_property
+    def decoders(self) -> tuple[tuple[str, Parameter, Any, Callable[[Any], Any]], ...]:
+        """The parameters with what stands in for each that is left out, and what decodes it."""
+        return tuple(
+            (p.name, p, None if p.optional and p.default is REQUIRED else p.default, p.type.decode)
+            for p in self.parameters
+        )
+
+    @cached_property
     def schema(self) -> dict[str, Any]:
         """The tool as an OpenAI function schema."""
         properties = {}
@@ -83,23 +91,17 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
             return "The arguments must be a JSON object"
     values: list[Any] = []
     problems: list[str] = []
-    for parameter in tool.parameters:
-        value = given.get(parameter.name, parameter.default)
-        if value is REQUIRED or (value is None and not parameter.optional):
-            if parameter.optional:
-                values.append(None)
-            elif parameter.name in given:
-                problems.append(f"{parameter.name} must not be null")
-            else:
-                problems.append(f"{parameter.name} is missing")
-            continue
-        if value is None or value is parameter.default:
+    for name, parameter, default, decode in tool.decoders:
+        value = given.get(name, default)
+        if value is None or value is default:
+            if value is REQUIRED or (value is None and not parameter.optional):
+                problems.append(f"{name} must not be null" if name in given else f"{name} is missing")
             values.append(value)
             continue
         try:
-            values.append(parameter.type.decode(value))
+            values.append(decode(value))
         except Mismatch as mismatch:
-            problems.append(f"{parameter.name} must be {mismatch}")
+            problems.append(f"{name} must be {mismatch}")
     if not tool.names.issuperset(given):
         unknown = [str(name) for name in given if name not in tool.names]
         problems.extend(_unknown(tool, name) for name in unknown[:MAX_NAMED])

@@ -55,7 +55,7 @@ class Text(Type):
             raise Mismatch("a string")
         if len(value) > MAX_TEXT:
             raise Mismatch(f"a string of at most {MAX_TEXT} characters")
-        if _UNSTORABLE.search(value):
+        if ("\x00" in value) if value.isascii() else _UNSTORABLE.search(value):  # most are, and a search costs
             raise Mismatch("a string without NUL and lone surrogates")
         return value
 
@@ -72,13 +72,13 @@ class Integer(Type):
         return {"type": "integer"}
 
     def decode(self, value: object) -> int:
+        if type(value) is int:
+            if -MAX_INTEGER <= value <= MAX_INTEGER:
+                return value
+            raise Mismatch(f"an integer between -{MAX_INTEGER} and {MAX_INTEGER}")
         if type(value) is float and value.is_integer() and abs(value) <= MAX_INTEGER:
             return int(value)
-        if type(value) is not int:
-            raise Mismatch("an integer")
-        if abs(value) > MAX_INTEGER:
-            raise Mismatch(f"an integer between -{MAX_INTEGER} and {MAX_INTEGER}")
-        return value
+        raise Mismatch("an integer")
 
     def __str__(self) -> str:
         return "integer"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from forgec_runtime import Call, Column, Environment, LoadError, Table, World
+from forgec_runtime import Call, Column, Environment, LoadError, Query, Table, World
 from forgec_runtime import types as t
 from forgec_runtime import world as worlds
 from forgec_runtime.engine import EngineError
@@ -19,11 +19,26 @@ LARGE = 12_000
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    return make_library(tmp_path_factory.mktemp("large"), books=LARGE, extra=(tool(titles, isbns=t.List(t.Text())),))
+    extra = (tool(titles, isbns=t.List(t.Text())), tool(buy_more, least=t.Integer()))
+    return make_library(tmp_path_factory.mktemp("large"), books=LARGE, extra=extra)
 
 
 def titles(call: Call, isbns: list[str]) -> list[str]:
     return [row["title"] if row else "none" for row in (call.find(BOOKS, isbn) for isbn in isbns)]
+
+
+MANY = Query(
+    "select isbn, copies + 1 as new_copies from {books} as books where copies >= call.least",
+    tables=("books",),
+    values=(("least", "BIGINT"),),
+    columns=("isbn", "new_copies"),
+    order="q.isbn",
+)
+
+
+def buy_more(call: Call, least: int) -> None:
+    for changed, row in call.matches(BOOKS, MANY, least):
+        call.update(BOOKS, row, {"copies": changed["new_copies"]})
 
 
 def test_an_environment_knows_its_worlds(tmp_path: Path) -> None:
@@ -62,6 +77,17 @@ def test_a_changed_row_of_a_large_table_is_the_episodes_own(large: Environment) 
     assert [result.value["copies"] for result in results] == [5_999, 6_000]
     assert one.changes()["books"] == {"B6000": {"isbn": "B6000", "title": "Book 6000", "copies": 5_999}}
     assert len(one.state()["books"]) == LARGE
+
+
+def test_rows_that_a_search_found_are_fetched_together(large: Environment) -> None:
+    episodes = [large.reset("front_desk") for _ in range(3)]
+    before = large.executions
+    large.step([(episode, "buy_more", {"least": LARGE - 1 - 100 * i}) for i, episode in enumerate(episodes)])
+    assert large.executions <= before + 2  # the search, and its rows
+    assert [len(episode.changes().get("books", ())) for episode in episodes] == [1, 101, 201]
+    large.call(episodes[2], "buy_more", least=LARGE)  # it is its own row now that has so many
+    copies = {isbn: row["copies"] for isbn, row in episodes[2].changes()["books"].items()}
+    assert (copies[f"B{LARGE - 1}"], copies[f"B{LARGE - 2}"]) == (LARGE + 1, LARGE - 1)
 
 
 def test_the_cache_of_a_large_table_is_bounded(large: Environment, monkeypatch: pytest.MonkeyPatch) -> None:

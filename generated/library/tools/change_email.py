@@ -44,9 +44,7 @@ def change_email(call: Call, member_id: str, email: str) -> str:
     if new_email == m["email"]:
         raise Refusal("The account has this e-mail address already")
 
-    members_row = call.find(MEMBERS, member_id)
-    if members_row is not None:
-        call.update(MEMBERS, members_row, {"email": new_email})
+    call.update(MEMBERS, m, {"email": new_email})
 
     return f"{m['name']} is now reached at {new_email}"
 

@@ -93,14 +93,12 @@ def lend_book(call: Call, member_id: str, book_id: str) -> Mapping[str, object]:
     ):
         raise Refusal(f"{b['title']} is kept for members who reserved it")
 
-    for changed in call.rows(UPDATE_RESERVATIONS, member_id, book_id):
-        reservations_row = call.find(RESERVATIONS, changed["reservation_id"])
-        if reservations_row is not None:
-            call.update(
-                RESERVATIONS,
-                reservations_row,
-                {"status": "collected", "noted_at": datetime(2025, 3, 14, 9, 30)},
-            )
+    for _, reservations_row in call.matches(RESERVATIONS, UPDATE_RESERVATIONS, member_id, book_id):
+        call.update(
+            RESERVATIONS,
+            reservations_row,
+            {"status": "collected", "noted_at": datetime(2025, 3, 14, 9, 30)},
+        )
     loan = call.insert(
         LOANS,
         {

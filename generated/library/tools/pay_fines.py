@@ -27,11 +27,7 @@ def pay_fines(call: Call, member_id: str, amount: Decimal, method: str) -> Decim
             f"The amount must be more than 0 and at most {sql.formatted(m['fines'], '.2f')}"
         )
 
-    members_row = call.find(MEMBERS, member_id)
-    if members_row is not None:
-        call.update(
-            MEMBERS, members_row, {"fines": sql.decimal_(members_row["fines"] - amount, 8, 2)}
-        )
+    call.update(MEMBERS, m, {"fines": sql.decimal_(m["fines"] - amount, 8, 2)})
     call.insert(
         PAYMENTS,
         {

@@ -32,17 +32,15 @@ def renew_loan(call: Call, loan_id: str) -> date:
         raise Refusal(f"Loan {loan_id} was renewed twice already")
     due: date = sql.add_days(l_["due"], functions.loan_days(call, l_["book_id"]))
 
-    loans_row = call.find(LOANS, loan_id)
-    if loans_row is not None:
-        call.update(
-            LOANS,
-            loans_row,
-            {
-                "due": due,
-                "renewals": sql.integer(loans_row["renewals"] + 1, "loans.renewals"),
-                "noted_at": datetime(2025, 3, 14, 9, 30),
-            },
-        )
+    call.update(
+        LOANS,
+        l_,
+        {
+            "due": due,
+            "renewals": sql.integer(l_["renewals"] + 1, "loans.renewals"),
+            "noted_at": datetime(2025, 3, 14, 9, 30),
+        },
+    )
 
     return due
 

@@ -25,17 +25,15 @@ def report_lost(call: Call, loan_id: str) -> Mapping[str, object]:
         raise Refusal(f"Loan {loan_id} is closed")
     charge: Decimal | None = functions.loss_charge(call, l_["book_id"])
 
-    loans_row = call.find(LOANS, loan_id)
-    if loans_row is not None:
-        call.update(
-            LOANS,
-            loans_row,
-            {
-                "status": "lost",
-                "closed_on": date(2025, 3, 14),
-                "noted_at": datetime(2025, 3, 14, 9, 30),
-            },
-        )
+    call.update(
+        LOANS,
+        l_,
+        {
+            "status": "lost",
+            "closed_on": date(2025, 3, 14),
+            "noted_at": datetime(2025, 3, 14, 9, 30),
+        },
+    )
     books_row = call.find(BOOKS, l_["book_id"])
     if books_row is not None:
         call.update(

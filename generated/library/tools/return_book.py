@@ -25,17 +25,15 @@ def return_book(call: Call, loan_id: str) -> Mapping[str, object]:
         raise Refusal(f"Loan {loan_id} is closed")
     fee: Decimal = functions.late_fee(call, l_["due"])
 
-    loans_row = call.find(LOANS, loan_id)
-    if loans_row is not None:
-        call.update(
-            LOANS,
-            loans_row,
-            {
-                "status": "returned",
-                "closed_on": date(2025, 3, 14),
-                "noted_at": datetime(2025, 3, 14, 9, 30),
-            },
-        )
+    call.update(
+        LOANS,
+        l_,
+        {
+            "status": "returned",
+            "closed_on": date(2025, 3, 14),
+            "noted_at": datetime(2025, 3, 14, 9, 30),
+        },
+    )
 
     if fee > 0:
         members_row = call.find(MEMBERS, l_["member_id"])

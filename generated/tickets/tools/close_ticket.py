@@ -31,9 +31,7 @@ def close_ticket(call: Call, ticket_id: int) -> Mapping[str, object]:
     if ticket["status"] == "Closed":
         raise Refusal(f"Ticket {sql.text(ticket_id)} is closed already")
 
-    tickets_row = call.find(TICKETS, ticket_id)
-    if tickets_row is not None:
-        call.update(TICKETS, tickets_row, {"status": "Closed"})
+    call.update(TICKETS, ticket, {"status": "Closed"})
 
     return {"status": "closed"}
 

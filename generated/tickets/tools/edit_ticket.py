@@ -69,38 +69,35 @@ def edit_ticket(call: Call, ticket_id: int, updates: dict[str, Any]) -> Mapping[
             "Set the status to Open or In progress; resolve_ticket and close_ticket do the rest"
         )
 
-    tickets_row = call.find(TICKETS, ticket_id)
-    if tickets_row is not None:
-        call.update(
-            TICKETS,
-            tickets_row,
-            {
-                "title": sql.short(
-                    sql.coalesce(sql.field(updates, "title"), tickets_row["title"]), "tickets.title"
-                ),
-                "description": sql.short(
-                    sql.coalesce(sql.field(updates, "description"), tickets_row["description"]),
-                    "tickets.description",
-                ),
-                "status": sql.one_of(
-                    sql.coalesce(sql.field(updates, "status"), tickets_row["status"]),
-                    ("Open", "In progress", "Resolved", "Closed"),
-                    "tickets.status",
-                ),
-                "priority": sql.integer(
-                    sql.coalesce(sql.field(updates, "priority"), tickets_row["priority"]),
-                    "tickets.priority",
-                ),
-                "resolution": sql.short(
-                    tickets_row["resolution"] if sql.field(updates, "status") is None else None,
-                    "tickets.resolution",
-                ),
-                "resolved_by": sql.short(
-                    tickets_row["resolved_by"] if sql.field(updates, "status") is None else None,
-                    "tickets.resolved_by",
-                ),
-            },
-        )
+    call.update(
+        TICKETS,
+        ticket,
+        {
+            "title": sql.short(
+                sql.coalesce(sql.field(updates, "title"), ticket["title"]), "tickets.title"
+            ),
+            "description": sql.short(
+                sql.coalesce(sql.field(updates, "description"), ticket["description"]),
+                "tickets.description",
+            ),
+            "status": sql.one_of(
+                sql.coalesce(sql.field(updates, "status"), ticket["status"]),
+                ("Open", "In progress", "Resolved", "Closed"),
+                "tickets.status",
+            ),
+            "priority": sql.integer(
+                sql.coalesce(sql.field(updates, "priority"), ticket["priority"]), "tickets.priority"
+            ),
+            "resolution": sql.short(
+                ticket["resolution"] if sql.field(updates, "status") is None else None,
+                "tickets.resolution",
+            ),
+            "resolved_by": sql.short(
+                ticket["resolved_by"] if sql.field(updates, "status") is None else None,
+                "tickets.resolved_by",
+            ),
+        },
+    )
 
     return {"status": "updated"}
 

@@ -13,7 +13,7 @@ from .. import functions
 from ..schema import TICKETS
 
 
-def get_ticket(call: Call, ticket_id: int) -> Mapping[str, object] | None:
+def get_ticket(call: Call, ticket_id: int) -> Mapping[str, object]:
     """Show one ticket."""
     ticket = call.find(TICKETS, ticket_id)
     if ticket is None:
@@ -26,19 +26,14 @@ def get_ticket(call: Call, ticket_id: int) -> Mapping[str, object] | None:
             "Requesters see the tickets that they opened, technicians and managers see all."
         )
 
-    tickets_row = call.find(TICKETS, ticket_id)
-    return (
-        {
-            "id": tickets_row["id"],
-            "title": tickets_row["title"],
-            "description": tickets_row["description"],
-            "status": tickets_row["status"],
-            "priority": tickets_row["priority"],
-            "created_by": tickets_row["created_by"],
-        }
-        if tickets_row is not None
-        else None
-    )
+    return {
+        "id": ticket["id"],
+        "title": ticket["title"],
+        "description": ticket["description"],
+        "status": ticket["status"],
+        "priority": ticket["priority"],
+        "created_by": ticket["created_by"],
+    }
 
 
 GET_TICKET = Tool(

@@ -44,17 +44,15 @@ def resolve_ticket(call: Call, ticket_id: int, resolution: str) -> Mapping[str, 
     if call.value(GUARD, resolution) == "":
         raise Refusal("Say what was done about it")
 
-    tickets_row = call.find(TICKETS, ticket_id)
-    if tickets_row is not None:
-        call.update(
-            TICKETS,
-            tickets_row,
-            {
-                "status": "Resolved",
-                "resolution": resolution,
-                "resolved_by": sql.short(functions.me(call), "tickets.resolved_by"),
-            },
-        )
+    call.update(
+        TICKETS,
+        ticket,
+        {
+            "status": "Resolved",
+            "resolution": resolution,
+            "resolved_by": sql.short(functions.me(call), "tickets.resolved_by"),
+        },
+    )
 
     return {"status": "resolved"}
 

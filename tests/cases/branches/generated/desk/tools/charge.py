@@ -21,11 +21,7 @@ def charge(call: Call, member_id: str, amount: Decimal) -> str | None:
     if amount <= 0:
         raise Refusal("Give an amount above zero")
 
-    members_row = call.find(MEMBERS, member_id)
-    if members_row is not None:
-        call.update(
-            MEMBERS, members_row, {"fines": sql.decimal_(members_row["fines"] + amount, 8, 2)}
-        )
+    call.update(MEMBERS, m, {"fines": sql.decimal_(m["fines"] + amount, 8, 2)})
 
     if sql.ge(sql.field(call.find(MEMBERS, member_id), "fines"), 20):
         members_row = call.find(MEMBERS, member_id)

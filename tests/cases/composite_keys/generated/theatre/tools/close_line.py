@@ -27,10 +27,8 @@ DELETE_SEATS = Query(
 
 def close_line(call: Call, line: int) -> None:
     """Nobody may sit in a line."""
-    for changed in call.rows(DELETE_SEATS, line):
-        seats_row = call.find(SEATS, (changed["line"], changed["place"]))
-        if seats_row is not None:
-            call.delete(SEATS, seats_row)
+    for _, seats_row in call.matches(SEATS, DELETE_SEATS, line):
+        call.delete(SEATS, seats_row)
 
 
 CLOSE_LINE = Tool(

@@ -19,9 +19,7 @@ def modify(call: Call, order_id: str) -> str | None:
     if o["status"] not in ("pending", "pending (item modified)"):
         raise Refusal(f"The order is {o['status']}")
 
-    orders_row = call.find(ORDERS, order_id)
-    if orders_row is not None:
-        call.update(ORDERS, orders_row, {"status": "pending (item modified)"})
+    call.update(ORDERS, o, {"status": "pending (item modified)"})
 
     result: str | None = sql.field(call.find(ORDERS, order_id), "status")
     return result

@@ -33,11 +33,7 @@ def give_back(call: Call, member_id: str) -> None:
     if m["books"] <= 0:
         raise Refusal(f"{member_id} has no books")
 
-    members_row = call.find(MEMBERS, member_id)
-    if members_row is not None:
-        call.update(
-            MEMBERS, members_row, {"books": sql.integer(members_row["books"] - 1, "members.books")}
-        )
+    call.update(MEMBERS, m, {"books": sql.integer(m["books"] - 1, "members.books")})
 
 
 GIVE_BACK = Tool(

@@ -34,11 +34,7 @@ def lend(call: Call, member_id: str) -> None:
     if m["fines"] != 0:
         call.breaks("no_debts")
 
-    members_row = call.find(MEMBERS, member_id)
-    if members_row is not None:
-        call.update(
-            MEMBERS, members_row, {"books": sql.integer(members_row["books"] + 1, "members.books")}
-        )
+    call.update(MEMBERS, m, {"books": sql.integer(m["books"] + 1, "members.books")})
 
 
 LEND = Tool(

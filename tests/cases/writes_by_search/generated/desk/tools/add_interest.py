@@ -46,19 +46,17 @@ SELECT_RESULT = Query(
 
 def add_interest(call: Call, least: Decimal) -> int | None:
     """Add a tenth to large accounts. Returns how many are large."""
-    for changed in call.rows(UPDATE_ACCOUNTS, least):
-        accounts_row = call.find(ACCOUNTS, changed["account_id"])
-        if accounts_row is not None:
-            call.update(
-                ACCOUNTS,
-                accounts_row,
-                {
-                    "balance": sql.required(changed["new_balance"], "accounts.balance"),
-                    "owner": sql.required(
-                        sql.short(changed["new_owner"], "accounts.owner"), "accounts.owner"
-                    ),
-                },
-            )
+    for changed, accounts_row in call.matches(ACCOUNTS, UPDATE_ACCOUNTS, least):
+        call.update(
+            ACCOUNTS,
+            accounts_row,
+            {
+                "balance": sql.required(changed["new_balance"], "accounts.balance"),
+                "owner": sql.required(
+                    sql.short(changed["new_owner"], "accounts.owner"), "accounts.owner"
+                ),
+            },
+        )
 
     result: int | None = call.value(SELECT_RESULT, least)
     return result

@@ -33,10 +33,8 @@ DELETE_ACCOUNTS = Query(
 
 def close_all(call: Call, owner: str) -> None:
     """Close the accounts of an owner."""
-    for changed in call.rows(DELETE_ACCOUNTS, owner):
-        accounts_row = call.find(ACCOUNTS, changed["account_id"])
-        if accounts_row is not None:
-            call.delete(ACCOUNTS, accounts_row)
+    for _, accounts_row in call.matches(ACCOUNTS, DELETE_ACCOUNTS, owner):
+        call.delete(ACCOUNTS, accounts_row)
 
 
 CLOSE_ALL = Tool(

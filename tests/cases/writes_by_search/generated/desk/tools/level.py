@@ -30,14 +30,12 @@ UPDATE_ACCOUNTS = Query(
 
 def level(call: Call) -> None:
     """Everybody gets the largest balance."""
-    for changed in call.rows(UPDATE_ACCOUNTS):
-        accounts_row = call.find(ACCOUNTS, changed["account_id"])
-        if accounts_row is not None:
-            call.update(
-                ACCOUNTS,
-                accounts_row,
-                {"balance": sql.required(changed["new_balance"], "accounts.balance")},
-            )
+    for changed, accounts_row in call.matches(ACCOUNTS, UPDATE_ACCOUNTS):
+        call.update(
+            ACCOUNTS,
+            accounts_row,
+            {"balance": sql.required(changed["new_balance"], "accounts.balance")},
+        )
 
 
 LEVEL = Tool(
