@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from forgec.model import spec as m
+from forgec.plans import picks
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
@@ -42,13 +43,15 @@ def annotation(cell: Cell) -> str:
     return cell.type.python + (" | None" if cell.optional else "")
 
 
-_TYPED = ("call.rows", "call.row", "call.find", "Decimal", "date", "datetime")
+_TYPED = (
+    "call.rows", "call.row", "call.find", "call.where", "sql.ordered", "len", "bool", "Decimal", "date", "datetime",
+)  # fmt: skip
 
 
 def returning(value: ast.expr, type_: str) -> list[ast.stmt]:
     """`return value`; by way of a name with its type where the value comes from a function typed `Any`."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
-    if all(ast.unparse(node.func) in _TYPED for node in calls) or isinstance(value, ast.Dict) or py.is_text(value):
+    if all(ast.unparse(node.func) in _TYPED for node in calls) or isinstance(value, ast.Dict) or py.is_written(value):
         return [ast.Return(value)]
     return [py.annotated("result", type_, value), ast.Return(py.name("result"))]
 
@@ -177,11 +180,14 @@ class _Body:
         """Lines that leave the value of `sql`, which has `shape`, in `target`."""
         tree = sql.expression
         if isinstance(shape, Rows):
-            rows = py.name(py.identifier(tree.name)) if isinstance(tree, Value) else self._ask(tree, "rows")
-            return [py.assign(target, rows)]
+            if isinstance(tree, Value):
+                return [py.assign(target, py.name(py.identifier(tree.name)))]
+            picked = self.low.attempt(lambda: picks.rows(self.low, tree))
+            return [py.assign(target, picked if picked is not None else self._ask(tree, "rows"))]
         if isinstance(shape, Cell):
             if sql.is_query:
-                return [py.assign(target, self._ask(tree, "value"))]
+                counted = self.low.attempt(lambda: picks.single(self.low, tree))
+                return [py.assign(target, counted.node if counted is not None else self._ask(tree, "value"))]
             lowered = self.low.value(tree)
             if any(isinstance(node, ast.Call) for node in ast.walk(lowered.node)) and target != "result":
                 return [py.annotated(target, annotation(Cell(lowered.type, lowered.optional)), lowered.node)]

@@ -83,10 +83,7 @@ class Lowering:
 
     def condition(self, tree: exp.Expr) -> ast.expr:
         """Python that is true exactly where the condition is TRUE; false and NULL are alike."""
-        parts = [self.value(part) for part in operands(tree, exp.And)]
-        if len(parts) == 1:
-            return parts[0].node
-        return py.conjunction([part.node for part in parts])
+        return py.conjunction([py.truth(self.value(part).node) for part in operands(tree, exp.And)])
 
     def ask(self, tree: exp.Expr, method: str, why: str, name: str | None = None) -> ast.Call:
         """`call.rows(...)`, `call.row(...)` or `call.value(...)` for a query."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from forgec.model.spec import Table
+from forgec.model.spec import Column, Table
 from forgec.sql.infer import infer
 from forgec.sql.tree import Apply, Lookup, Value, exp
 
@@ -29,52 +29,65 @@ def conjuncts(tree: exp.Expr | None) -> list[exp.Expr]:
     return [tree]
 
 
-def by_key(where: exp.Expr | None, table: Table, alias: str) -> Keyed | None:
-    """How `where` fixes the whole key of `table`; None when it does not."""
-    found: dict[str, exp.Expr] = {}
-    rest: list[exp.Expr] = []
+def equalities(where: exp.Expr | None, table: Table, alias: str) -> list[tuple[Column, exp.Expr, exp.Expr]]:
+    """The parts of a condition that give a column one value, of its own type: column, value and part."""
+    found = []
     for part in conjuncts(where):
         sides = [(part.this, part.expression), (part.expression, part.this)] if isinstance(part, exp.EQ) else []
-        for column, value in sides:
-            if not (isinstance(column, exp.Column) and column.table == alias) or _looks_at(value, alias):
+        for named, value in sides:
+            if not (isinstance(named, exp.Column) and named.table == alias) or _looks_at(value, alias):
                 continue
-            declared = table.column(column.name)
-            given = infer(value)
-            if declared is None or not declared.key or column.name in found:
-                continue
-            if given is None or given.sql != declared.type.sql:
-                continue
-            found[column.name] = value
-            break
-        else:
-            rest.append(part)
+            column, given = table.column(named.name), infer(value)
+            if column is not None and given is not None and given.sql == column.type.sql:
+                found.append((column, value, part))
+                break
+    return found
+
+
+def by_key(where: exp.Expr | None, table: Table, alias: str) -> Keyed | None:
+    """How `where` fixes the whole key of `table`; None when it does not."""
+    found: dict[str, tuple[exp.Expr, exp.Expr]] = {}
+    for column, value, part in equalities(where, table, alias):
+        if column.key:
+            found.setdefault(column.name, (value, part))
     if len(found) < len(table.key):
         return None
-    return Keyed(tuple(found[column.name] for column in table.key), tuple(rest))
+    used = [part for _, part in found.values()]
+    rest = tuple(part for part in conjuncts(where) if not any(part is one for one in used))
+    return Keyed(tuple(found[column.name][0] for column in table.key), rest)
 
 
 def _looks_at(tree: exp.Expr, alias: str) -> bool:
     return any(column.table == alias for column in tree.find_all(exp.Column))
 
 
-def select_by_key(tree: exp.Expr, tables: Mapping[str, Table]) -> tuple[str, str, Keyed] | None:
-    """For a select of at most one row of one table by its key: the table, its alias and the keys."""
+def plain_source(tree: exp.Expr, tables: Mapping[str, Table]) -> tuple[Table, str] | None:
+    """The table that a select takes its rows from, and what it is called, if it does nothing but filter and sort."""
     if not isinstance(tree, exp.Select) or any(
-        tree.args.get(part) for part in ("joins", "group", "having", "distinct", "with_")
+        tree.args.get(part) for part in ("joins", "group", "having", "distinct", "with_", "qualify")
     ):
-        return None
-    limit = tree.args.get("limit")
-    if limit is not None and limit.expression.name == "0":
         return None
     from_ = tree.args.get("from_")
     source = from_.this if from_ is not None else None
     if not isinstance(source, exp.Table) or "rows" in source.meta or source.meta.get("cte"):
         return None
+    return tables[source.name], source.alias
+
+
+def select_by_key(tree: exp.Expr, tables: Mapping[str, Table]) -> tuple[str, str, Keyed] | None:
+    """For a select of at most one row of one table by its key: the table, its alias and the keys."""
+    source = plain_source(tree, tables)
+    if source is None or not isinstance(tree, exp.Select):
+        return None
+    limit = tree.args.get("limit")
+    if limit is not None and limit.expression.name == "0":
+        return None
     if any(item.find(exp.AggFunc) for item in tree.selects):
         return None
+    table, alias = source
     where = tree.args.get("where")
-    keyed = by_key(where.this if where is not None else None, tables[source.name], source.alias)
-    return None if keyed is None else (source.name, source.alias, keyed)
+    keyed = by_key(where.this if where is not None else None, table, alias)
+    return None if keyed is None else (table.name, alias, keyed)
 
 
 def is_settled(tree: exp.Expr) -> bool:

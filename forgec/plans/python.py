@@ -79,14 +79,17 @@ def conjunction(parts: Sequence[ast.expr]) -> ast.expr:
 
 
 class _Written(str):
-    """Source text that stands in a tree as it is: `ast.unparse` writes f-strings differently on each Python."""
+    """Source text that stands in a tree as it is, where `ast.unparse` would not do."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 def text(parts: Sequence[str | ast.expr]) -> ast.expr:
-    """A text with values in it: an f-string, where Python 3.11 can have what the values are made of in one."""
+    """A text with values in it: an f-string, where Python 3.11 can have what the values are made of in one.
+
+    Written by hand, because `ast.unparse` writes f-strings differently on each Python.
+    """
     written = [part if isinstance(part, str) else _Written("{" + source(part) + "}") for part in parts]
     holes = "".join(part for part in written if isinstance(part, _Written))
     plain = "".join(part for part in parts if isinstance(part, str))
@@ -100,14 +103,25 @@ def text(parts: Sequence[str | ast.expr]) -> ast.expr:
     return ast.Constant(_Written(f"f{quote}{body}{quote}"))
 
 
-def is_text(node: ast.expr) -> bool:
-    """Whether this is a text with values in it."""
+def over(function: str, generator: ast.GeneratorExp) -> ast.expr:
+    """`function(value for row in rows)`, without the second brackets that `ast.unparse` writes."""
+    return ast.Constant(_Written(f"{function}{source(generator)}"))
+
+
+def is_written(node: ast.expr) -> bool:
+    """Whether this is a text with values in it, or a function over a generator: their types are known."""
     return isinstance(node, ast.Constant) and isinstance(node.value, _Written)
 
 
 def _escaped(text: str) -> str:
     """The inside of an f-string that says `text`, but for its quotes."""
     return "".join(repr(character)[1:-1] for character in text).replace("{", "{{").replace("}", "}}")
+
+
+def truth(value: ast.expr) -> ast.expr:
+    """`value` where only its truth counts: `rows` for `bool(rows)`."""
+    called = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "bool"
+    return value.args[0] if called and isinstance(value, ast.Call) else value
 
 
 def assign(target: str, value: ast.expr) -> ast.Assign:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from forgec.plans import picks
 from forgec.plans import python as py
 from forgec.plans.lowered import Lowered, NoTwin
 from forgec.sql.infer import MAX_DECIMAL, infer
@@ -257,11 +258,15 @@ def converted(given: Lowered, wanted: Type) -> Lowered:
 
 
 def _subquery(low: Lowering, node: exp.Expr) -> Lowered:
+    counted = low.attempt(lambda: picks.single(low, node.this))
+    if counted is not None:
+        return counted
     return Lowered(low.ask(node.this, "value", "a subquery searches tables"), low.type_of(node), may_be_null(node))
 
 
 def _exists(low: Lowering, node: exp.Expr) -> Lowered:
-    return Lowered(low.ask(node, "value", "`exists` searches tables"), Boolean(), False)
+    found = low.attempt(lambda: picks.exists(low, node))
+    return found or Lowered(low.ask(node, "value", "`exists` searches tables"), Boolean(), False)
 
 
 TWINS: dict[type[exp.Expr], Handler] = {

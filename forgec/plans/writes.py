@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 
 from forgec.model import spec as m
+from forgec.plans import picks
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
 from forgec.plans.keyed import by_key, is_settled
@@ -13,7 +14,7 @@ from forgec.plans.lowered import NoTwin
 from forgec.plans.store import answered, stored
 from forgec.sql.check import row_values
 from forgec.sql.query import Delete, Insert, Sql, Update
-from forgec.sql.tree import cast, exp
+from forgec.sql.tree import Apply, Lookup, cast, exp
 
 
 class Writes:
@@ -83,10 +84,6 @@ class Writes:
 
     def _update(self, change: Update) -> list[ast.stmt]:
         self.low.purpose = f"update_{change.table}"
-        by_key = self.low.attempt(lambda: self._update_by_key(change))
-        return by_key if by_key is not None else self._update_rows(change)
-
-    def _update_by_key(self, change: Update) -> list[ast.stmt]:
         table = self.low.tables[change.table]
 
         def update(row: ast.Name) -> ast.stmt:
@@ -97,7 +94,9 @@ class Writes:
                 entries.append((name, stored(row_values(tree, change.alias), column, table.name, self.low)))
             return _on_row("update", table.name, row, py.dictionary(entries))
 
-        return self._by_key(change, update)
+        written = self.low.attempt(lambda: self._by_key(change, update))
+        written = written or self.low.attempt(lambda: self._by_index(change, update))
+        return written or self._update_rows(change)
 
     def _update_rows(self, change: Update) -> list[ast.stmt]:
         table = self.low.tables[change.table]
@@ -119,8 +118,9 @@ class Writes:
         def delete(row: ast.Name) -> ast.stmt:
             return _on_row("delete", change.table, row)
 
-        by_key = self.low.attempt(lambda: self._by_key(change, delete))
-        return by_key if by_key is not None else self._by_search(change, [], delete)
+        written = self.low.attempt(lambda: self._by_key(change, delete))
+        written = written or self.low.attempt(lambda: self._by_index(change, delete))
+        return written or self._by_search(change, [], delete)
 
     def _by_key(self, change: Update | Delete, write: Callable[[ast.Name], ast.stmt]) -> list[ast.stmt]:
         """Write to the row that the condition picks by its key, if it is there and the rest of the condition holds."""
@@ -138,6 +138,24 @@ class Writes:
         if known:
             return [ast.If(py.conjunction(tests), [written], [])]
         return [py.assign(row, found), ast.If(py.conjunction([py.is_not_none(py.name(row)), *tests]), [written], [])]
+
+    def _by_index(self, change: Update | Delete, write: Callable[[ast.Name], ast.stmt]) -> list[ast.stmt]:
+        """Write to the rows that an index finds, in the order of their keys."""
+        table = self.low.tables[change.table]
+        picked = picks.pick(self.low, table, change.alias, change.where)
+        if isinstance(change, Update) and any(tree.find(Lookup, Apply) for _, tree in change.assignments):
+            raise NoTwin("something is looked up for each row")
+        row = py.name(picked.row)
+        written: list[ast.stmt] = []
+
+        def plan() -> list[ast.expr]:
+            written.append(write(row))
+            return []
+
+        picks.on_row(self.low, table.name, picked.row, plan)
+        found = picked.each(row) if picked.tests else picked.found
+        ordered = py.call("sql.ordered", found, *(ast.Constant(column.name) for column in table.key))
+        return [ast.For(ast.Name(picked.row, ast.Store()), ordered, written, [], lineno=0)]
 
     def _by_search(
         self, change: Update | Delete, items: Sequence[tuple[str, exp.Expr]], write: Callable[[ast.Name], ast.stmt]

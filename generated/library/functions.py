@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from forgec_runtime import Call, Query, sql
 
-from .schema import BOOKS
+from .schema import BOOKS, LOANS, RESERVATIONS
 
 
 def suspension_limit(call: Call) -> Decimal:
@@ -58,48 +58,28 @@ def loss_charge(call: Call, book_id: str) -> Decimal | None:
     return result
 
 
-COPIES_IN = Query(
-    """
-    SELECT
-      COUNT(*) AS column1
-    FROM {loans} AS loans
-    WHERE
-      loans.book_id = call.book_id AND loans.status = 'lent'
-    """,
-    tables=("loans",),
-    values=(("book_id", "VARCHAR"),),
-    columns=("column1",),
-    order="",
-)
-
-
 def copies_in(call: Call, book_id: str) -> int | None:
     """Copies in the building, kept ones included"""
     result: int | None = sql.bigint(
-        sql.sub(sql.field(call.find(BOOKS, book_id), "copies"), call.value(COPIES_IN, book_id))
+        sql.sub(
+            sql.field(call.find(BOOKS, book_id), "copies"),
+            sum(
+                1
+                for loans_row in call.where(LOANS, "book_id", book_id)
+                if loans_row["status"] == "lent"
+            ),
+        )
     )
     return result
 
 
-QUEUE_LENGTH = Query(
-    """
-    SELECT
-      COUNT(*) AS column1
-    FROM {reservations} AS reservations
-    WHERE
-      reservations.book_id = call.book_id AND reservations.status = 'waiting'
-    """,
-    tables=("reservations",),
-    values=(("book_id", "VARCHAR"),),
-    columns=("column1",),
-    order="",
-)
-
-
 def queue_length(call: Call, book_id: str) -> int:
     """How many members wait for a title"""
-    result: int = call.value(QUEUE_LENGTH, book_id)
-    return result
+    return sum(
+        1
+        for reservations_row in call.where(RESERVATIONS, "book_id", book_id)
+        if reservations_row["status"] == "waiting"
+    )
 
 
 OWN_RESERVATION = Query(
@@ -168,30 +148,9 @@ def queue_ahead(call: Call, member_id: str, book_id: str) -> int:
     return result
 
 
-IS_WANTED = Query(
-    """
-    SELECT
-      EXISTS(
-        SELECT
-          1 AS column1
-        FROM {reservations} AS reservations
-        WHERE
-          reservations.book_id = call.book_id
-          AND reservations.status = 'waiting'
-          AND reservations.member_id <> call.member_id
-      ) AS value
-    """,
-    tables=("reservations",),
-    values=(
-        ("book_id", "VARCHAR"),
-        ("member_id", "VARCHAR"),
-    ),
-    columns=("value",),
-    order="",
-)
-
-
 def is_wanted(call: Call, member_id: str, book_id: str) -> bool:
     """Whether a member other than this one waits for a title"""
-    result: bool = call.value(IS_WANTED, book_id, member_id)
-    return result
+    return any(
+        reservations_row["status"] == "waiting" and reservations_row["member_id"] != member_id
+        for reservations_row in call.where(RESERVATIONS, "book_id", book_id)
+    )

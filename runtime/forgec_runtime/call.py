@@ -98,6 +98,25 @@ class Call:
         cache = base.cache[table.name]
         return [key for key in keys if key not in seen and key not in cache]
 
+    def where(self, table: Table[Row], column: str, value: Any) -> list[Row]:
+        """The rows that have a value in a column, as they are now, in no certain order. NULL is no value."""
+        if value is None:
+            return []
+        base = self.episode.base
+        try:
+            rows = base.index(table, column)[value]
+        except KeyError:
+            if not base.whole[table.name]:
+                raise Fetch(table, [value], column) from None
+            rows = ()
+        changed = self.seen((table.name,)).get(table.name)
+        if not changed:
+            return list(rows)
+        key_of = table.key_of
+        kept = [row for row in rows if key_of(row) not in changed]
+        kept.extend(row for row in changed.values() if row is not None and row[column] == value)
+        return kept
+
     def rows(self, query: Query, *values: Any) -> list[dict[str, Any]]:
         """The rows of a query's answer."""
         if self._asked == len(self.answers):

@@ -33,12 +33,10 @@ class Constraints:
         self.order = {name: i for i, name in enumerate(tables)}
         self.watched = {name for invariant in invariants for name in invariant.query.tables}
         """Tables whose changes can break anything that their own checks do not see."""
-        self.holders: dict[tuple[str, str], Query] = {}
         self.users: dict[str, list[tuple[Table[Any], Column]]] = {name: [] for name in tables}
         for table in tables.values():
             for column in table.guarded:
                 self.watched.add(table.name)
-                self.holders[table.name, column.name] = _holders(table, column)
                 if column.references is not None:
                     self.watched.add(column.references)
                     self.users[column.references].append((table, column))
@@ -76,26 +74,12 @@ class Constraints:
 
     def _check_value(self, call: Call, table: Table[Any], column: Column, key: Key, value: Any) -> None:
         if column.unique:
-            holders = call.rows(self.holders[table.name, column.name], value)
-            if any(table.key_of(holder) != key for holder in holders):
+            if any(table.key_of(holder) != key for holder in call.where(table, column.name, value)):
                 raise Refusal(f"{table.name}: {column.name} {text(value)} is already taken")
         if column.references is not None and call.find(self.tables[column.references], value) is None:
             raise Refusal(f"Unknown {column.name}: {text(value)}")
 
     def _check_unused(self, call: Call, table: Table[Any], key: Key) -> None:
         for user, column in self.users[table.name]:
-            if call.rows(self.holders[user.name, column.name], key):
+            if call.where(user, column.name, key):
                 raise Refusal(f"{table.name}: {text(key)} is still used by {user.name}")
-
-
-def _holders(table: Table[Any], column: Column) -> Query:
-    """The keys of the rows that hold a value in a column; two are enough to know."""
-    keys = ", ".join(f't."{name}" as "{name}"' for name in table.key)
-    order = ", ".join(f't."{name}"' for name in table.key)
-    return Query(
-        f'select {keys} from {{{table.name}}} as t where t."{column.name}" = call.value order by {order} limit 2',
-        tables=(table.name,),
-        values=(("value", column.type.sql),),
-        columns=table.key,
-        order=", ".join(f'q."{name}"' for name in table.key),
-    )

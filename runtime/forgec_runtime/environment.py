@@ -120,14 +120,15 @@ class Environment:
 
     def _round(self, ready: list[Call], later: _Later, results: list[Result | None]) -> list[Call]:
         """Run each call until it ends or waits, then fetch what is waited for; gives the calls to run again."""
-        fetches: dict[tuple[int, str], list[tuple[Call, Fetch]]] = {}
+        fetches: dict[tuple[int, str, str | None], list[tuple[Call, Fetch]]] = {}
         asks: dict[tuple[int, int], list[tuple[Call, Ask]]] = {}
         constraints = self._constraints
         for call in ready:  # grows: the next call of an episode follows as soon as one has ended
             try:
                 result = call.run(constraints)
             except Fetch as fetch:
-                fetches.setdefault((id(call.episode.base), fetch.table.name), []).append((call, fetch))
+                place = id(call.episode.base), fetch.table.name, fetch.column
+                fetches.setdefault(place, []).append((call, fetch))
                 continue
             except Ask as ask:
                 asks.setdefault((id(call.episode.base), id(ask.query)), []).append((call, ask))
@@ -151,8 +152,12 @@ class Environment:
 
     def _fetch(self, waiting: list[tuple[Call, Fetch]]) -> None:
         self.executions += 1
-        base = waiting[0][0].episode.base
-        base.fetch(waiting[0][1].table, [key for _, fetch in waiting for key in fetch.keys])
+        base, first = waiting[0][0].episode.base, waiting[0][1]
+        values = [value for _, fetch in waiting for value in fetch.values]
+        if first.column is None:
+            base.fetch(first.table, values)
+        else:
+            base.fetch_where(first.table, first.column, values)
         self._grown.add(base)
 
     def _answer(self, waiting: list[tuple[Call, Ask]], later: _Later, results: list[Result | None]) -> list[Call]:

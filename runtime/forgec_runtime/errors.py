@@ -29,11 +29,15 @@ class Suspend(Exception):
 
 
 class Fetch(Suspend):
-    """Rows that were not decoded yet; the answer goes to the cache that all episodes of a world share."""
+    """Rows that were not decoded yet; the answer goes to the cache that all episodes of a world share.
 
-    def __init__(self, table: Table[Any], keys: list[Any]) -> None:
+    They are known by their keys or, with `column`, by what they have there.
+    """
+
+    def __init__(self, table: Table[Any], values: list[Any], column: str | None = None) -> None:
         self.table = table
-        self.keys = keys
+        self.values = values
+        self.column = column
 
 
 class Ask(Suspend):

@@ -50,6 +50,10 @@ class Table(Generic[Row]):
         return ", ".join(f'"{name}"' for name in self.names)
 
     @cached_property
+    def key_list(self) -> str:
+        return ", ".join(f'"{name}"' for name in self.key)
+
+    @cached_property
     def key_types(self) -> tuple[str, ...]:
         types = {column.name: column.type.sql for column in self.columns}
         return tuple(types[name] for name in self.key)

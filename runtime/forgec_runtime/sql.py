@@ -12,13 +12,14 @@ import decimal
 import math
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from forgec_runtime.engine import connect, lock
 from forgec_runtime.errors import Fault, Refusal
 from forgec_runtime.types import MAX_INTEGER, MAX_TEXT
 
 _EXACT = decimal.Context(prec=80)
+Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 # -- three-valued logic ---------------------------------------------------------------------------------------------
@@ -154,6 +155,16 @@ def greatest(*values: Any) -> Any:
 def least(*values: Any) -> Any:
     """The least value that is not NULL."""
     return min((value for value in values if value is not None), default=None)
+
+
+def ordered(rows: list[Row], *columns: str) -> list[Row]:
+    """Rows sorted by columns, those with `-` descending; NULLs come last either way."""
+    if len(rows) < 2:
+        return rows
+    for column in reversed(columns):
+        name, descends = column.removeprefix("-"), column.startswith("-")
+        rows = sorted(rows, key=lambda row: ((row[name] is None) is not descends, row[name]), reverse=descends)
+    return rows
 
 
 def field(row: Mapping[str, Any] | None, name: str) -> Any:

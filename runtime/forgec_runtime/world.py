@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -46,6 +46,15 @@ def _decode(table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
     return decoded
 
 
+def _shorten(index: dict[Any, list[Any]]) -> None:
+    """Forget the values of an index that were asked for first, until it is no larger than a cache."""
+    held = len(index) + sum(map(len, index.values()))
+    for value in list(index):
+        if held <= MAX_CACHED:
+            return
+        held -= 1 + len(index.pop(value))
+
+
 class Base:
     """The immutable rows of one world: a database for queries, and decoded rows shared by all episodes."""
 
@@ -55,6 +64,7 @@ class Base:
         self.cache: dict[str, dict[Key, Any]] = {}
         self.whole: dict[str, bool] = {}
         self.serials: dict[str, int] = {}
+        self._indexes: dict[tuple[str, str], dict[Any, list[Any]]] = {}
         for name, table in tables.items():
             self._load(table, rows.get(name, []))
         lock(self.connection)
@@ -89,12 +99,39 @@ class Base:
             row = dict(zip(table.names, values, strict=True))
             cache[table.key_of(row)] = row
 
+    def index(self, table: Table[Any], column: str) -> Mapping[Any, Sequence[Any]]:
+        """The rows by what they have in a column: of a table in memory all of them, of others those fetched."""
+        index = self._indexes.get((table.name, column))
+        if index is None:
+            index = self._indexes[table.name, column] = {}
+            if self.whole[table.name]:
+                for row in self.cache[table.name].values():
+                    index.setdefault(row[column], []).append(row)
+        return index
+
+    def fetch_where(self, table: Table[Any], column: str, values: Iterable[Any]) -> None:
+        """Decode the rows that have one of these values in a column into its index. One execution."""
+        wanted = list(dict.fromkeys(values))
+        index = self._indexes[table.name, column]
+        index.update((value, []) for value in wanted)
+        sql = next(c.type.sql for c in table.columns if c.name == column)
+        statement = (
+            f'select {table.select_list} from "{table.name}"'
+            f' where "{column}" in (select unnest($1::{sql}[])) order by {table.key_list}'
+        )
+        for row_values in self.connection.execute(statement, [wanted]).fetchall():
+            row = dict(zip(table.names, row_values, strict=True))
+            index[row[column]].append(row)
+
     def trim(self) -> None:
         """Forget rows beyond `MAX_CACHED`, those fetched first. Not amid a step: its calls need what they have."""
         for name, cache in self.cache.items():
             if len(cache) > MAX_CACHED and not self.whole[name]:
                 for key in list(islice(cache, len(cache) - MAX_CACHED)):
                     del cache[key]
+        for (name, _), index in self._indexes.items():
+            if not self.whole[name]:
+                _shorten(index)
 
     def all_rows(self, table: Table[Any]) -> dict[Key, dict[str, Any]]:
         """Every row of a table by key."""

@@ -7,63 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import date, datetime
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from .. import functions
 from ..schema import BOOKS, LOANS, MEMBERS, RESERVATIONS
-
-FIVE_AT_A_TIME = Query(
-    """
-    SELECT
-      COUNT(*) AS column1
-    FROM {loans} AS loans
-    WHERE
-      loans.member_id = call.member_id AND loans.status = 'lent'
-    """,
-    tables=("loans",),
-    values=(("member_id", "VARCHAR"),),
-    columns=("column1",),
-    order="",
-)
-
-OVERDUE_FIRST = Query(
-    """
-    SELECT
-      EXISTS(
-        SELECT
-          1 AS column1
-        FROM {loans} AS loans
-        WHERE
-          loans.member_id = call.member_id
-          AND loans.status = 'lent'
-          AND loans.due < CAST('2025-03-14' AS DATE)
-      ) AS value
-    """,
-    tables=("loans",),
-    values=(("member_id", "VARCHAR"),),
-    columns=("value",),
-    order="",
-)
-
-UPDATE_RESERVATIONS = Query(
-    """
-    SELECT
-      reservations.reservation_id AS reservation_id
-    FROM {reservations} AS reservations
-    WHERE
-      reservations.member_id = call.member_id
-      AND reservations.book_id = call.book_id
-      AND reservations.status = 'waiting'
-    """,
-    tables=("reservations",),
-    values=(
-        ("member_id", "VARCHAR"),
-        ("book_id", "VARCHAR"),
-    ),
-    columns=("reservation_id",),
-    order="q.reservation_id",
-)
 
 
 def lend_book(call: Call, member_id: str, book_id: str) -> Mapping[str, object]:
@@ -77,9 +25,19 @@ def lend_book(call: Call, member_id: str, book_id: str) -> Mapping[str, object]:
 
     if m["status"] != "active":
         raise Refusal("A suspended account can neither borrow nor reserve.")
-    if call.value(FIVE_AT_A_TIME, member_id) >= 5:
+    if (
+        sum(
+            1
+            for loans_row in call.where(LOANS, "member_id", member_id)
+            if loans_row["status"] == "lent"
+        )
+        >= 5
+    ):
         raise Refusal("A member can have five books at a time.")
-    if call.value(OVERDUE_FIRST, member_id):
+    if any(
+        loans_row["status"] == "lent" and loans_row["due"] < date(2025, 3, 14)
+        for loans_row in call.where(LOANS, "member_id", member_id)
+    ):
         raise Refusal("Overdue books must come back before another one is lent.")
     if b["shelf"] == "reference":
         call.breaks("reference_stays")
@@ -93,7 +51,14 @@ def lend_book(call: Call, member_id: str, book_id: str) -> Mapping[str, object]:
     ):
         raise Refusal(f"{b['title']} is kept for members who reserved it")
 
-    for _, reservations_row in call.matches(RESERVATIONS, UPDATE_RESERVATIONS, member_id, book_id):
+    for reservations_row in sql.ordered(
+        [
+            reservations_row
+            for reservations_row in call.where(RESERVATIONS, "member_id", member_id)
+            if reservations_row["book_id"] == book_id and reservations_row["status"] == "waiting"
+        ],
+        "reservation_id",
+    ):
         call.update(
             RESERVATIONS,
             reservations_row,

@@ -7,33 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from .. import functions
-from ..schema import BOOKS, MEMBERS, RESERVATIONS
-
-GUARD = Query(
-    """
-    SELECT
-      EXISTS(
-        SELECT
-          1 AS column1
-        FROM {loans} AS loans
-        WHERE
-          loans.member_id = call.member_id
-          AND loans.book_id = call.book_id
-          AND loans.status = 'lent'
-      ) AS value
-    """,
-    tables=("loans",),
-    values=(
-        ("member_id", "VARCHAR"),
-        ("book_id", "VARCHAR"),
-    ),
-    columns=("value",),
-    order="",
-)
+from ..schema import BOOKS, LOANS, MEMBERS, RESERVATIONS
 
 
 def reserve_book(call: Call, member_id: str, book_id: str) -> Mapping[str, object]:
@@ -52,7 +30,10 @@ def reserve_book(call: Call, member_id: str, book_id: str) -> Mapping[str, objec
         functions.copies_in(call, book_id), functions.queue_ahead(call, member_id, book_id)
     ):
         raise Refusal(f"A copy of {b['title']} is free and can be lent now")
-    if call.value(GUARD, member_id, book_id):
+    if any(
+        loans_row["book_id"] == book_id and loans_row["status"] == "lent"
+        for loans_row in call.where(LOANS, "member_id", member_id)
+    ):
         raise Refusal(f"{m['name']} has {b['title']} at home")
     ahead: int = functions.queue_ahead(call, member_id, book_id)
 

@@ -6,38 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from .. import functions
-
-SELECT_RESULT = Query(
-    """
-    SELECT
-      tickets.id AS id,
-      tickets.title AS title,
-      tickets.description AS description,
-      tickets.status AS status,
-      tickets.priority AS priority,
-      tickets.created_by AS created_by
-    FROM {tickets} AS tickets
-    WHERE
-      tickets.created_by = (
-        (
-          SELECT
-            terminal__row.username AS username
-          FROM {terminal} AS terminal__row
-          WHERE
-            terminal__row.terminal_id = 1
-        )
-      )
-      AND call.status IN ('None', tickets.status)
-    """,
-    tables=("terminal", "tickets"),
-    values=(("status", "VARCHAR"),),
-    columns=("id", "title", "description", "status", "priority", "created_by"),
-    order="q.id, q.title, q.description, q.status, q.priority, q.created_by",
-)
+from ..schema import TICKETS
 
 
 def get_user_tickets(call: Call, status: str) -> Sequence[Mapping[str, object]]:
@@ -50,7 +23,22 @@ def get_user_tickets(call: Call, status: str) -> Sequence[Mapping[str, object]]:
             f"There is no status {status}; it is Open, In progress, Resolved, Closed, or None for all"
         )
 
-    return call.rows(SELECT_RESULT, status)
+    result: Sequence[Mapping[str, object]] = sql.ordered(
+        [
+            {
+                "id": tickets_row["id"],
+                "title": tickets_row["title"],
+                "description": tickets_row["description"],
+                "status": tickets_row["status"],
+                "priority": tickets_row["priority"],
+                "created_by": tickets_row["created_by"],
+            }
+            for tickets_row in call.where(TICKETS, "created_by", functions.me(call))
+            if status in ("None", tickets_row["status"])
+        ],
+        "id",
+    )
+    return result
 
 
 GET_USER_TICKETS = Tool(

@@ -4,30 +4,15 @@
 
 from __future__ import annotations
 
-from forgec_runtime import Call, Parameter, Query, Tool
+from forgec_runtime import Call, Parameter, Tool, sql
 from forgec_runtime import types as t
 
 from ..schema import SEATS
 
-DELETE_SEATS = Query(
-    """
-    SELECT
-      seats.line AS line,
-      seats.place AS place
-    FROM {seats} AS seats
-    WHERE
-      seats.line = call.line
-    """,
-    tables=("seats",),
-    values=(("line", "BIGINT"),),
-    columns=("line", "place"),
-    order="q.line, q.place",
-)
-
 
 def close_line(call: Call, line: int) -> None:
     """Nobody may sit in a line."""
-    for _, seats_row in call.matches(SEATS, DELETE_SEATS, line):
+    for seats_row in sql.ordered(call.where(SEATS, "line", line), "line", "place"):
         call.delete(SEATS, seats_row)
 
 

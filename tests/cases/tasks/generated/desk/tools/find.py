@@ -6,28 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from forgec_runtime import Call, Parameter, Query, Tool
+from forgec_runtime import Call, Parameter, Tool, sql
 from forgec_runtime import types as t
 
-SELECT_RESULT = Query(
-    """
-    SELECT
-      members.member_id AS member_id,
-      members.fines AS fines
-    FROM {members} AS members
-    WHERE
-      members.name = call.name
-    """,
-    tables=("members",),
-    values=(("name", "VARCHAR"),),
-    columns=("member_id", "fines"),
-    order="q.member_id, q.fines",
-)
+from ..schema import MEMBERS
 
 
 def find(call: Call, name: str) -> Sequence[Mapping[str, object]]:
     """Members by name."""
-    return call.rows(SELECT_RESULT, name)
+    return sql.ordered(
+        [
+            {"member_id": members_row["member_id"], "fines": members_row["fines"]}
+            for members_row in call.where(MEMBERS, "name", name)
+        ],
+        "member_id",
+    )
 
 
 FIND = Tool(
