@@ -48,7 +48,8 @@ def _run(node: nodes.Run, tools: Mapping[str, Tool], checker: SqlChecker, scope:
     if node.name is not None and node.fails is not None:
         checker.report.error("AFS607", "a call that fails has no result to name", node.name.span)
     elif node.name is not None and tool is not None and tool.returns is None:
-        checker.report.error("AFS607", f"`{tool.name}` returns nothing to name", node.name.span)
+        message = f"`{tool.name}` returns nothing to name"
+        checker.report.error("AFS607", message, node.name.span, about=tool.name)
     elif node.name is not None and check_name(node.name, "value", checker.report):
         if node.name.text in scope.values:
             checker.report.error("AFS208", f"`${node.name}` has a value already", node.name.span)

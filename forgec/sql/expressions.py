@@ -153,9 +153,10 @@ class ExpressionResolver:
 
     def _unknown_column(self, node: exp.Expr, name: str, frame: Frame) -> Unresolved:
         names = {column for current in frame.chain() for columns in current.sources.values() for column in columns}
-        if name in self.scope.values:
-            return self._fail("AFS202", f"unknown column `{name}`", node, f"a value of the call is written `${name}`")
         hint = did_you_mean(name, names)
+        if name in self.scope.values:
+            hint = f"a value of the call is written `${name}`"
+            return self._fail("AFS202", f"unknown column `{name}`", node, hint, about=name)
         if node.this.args.get("quoted"):
             hint = f"a text is written '{name}', in single quotes"
             return self._fail("AFS202", f'"{name}" is a name, and no column has it', node, hint)

@@ -26,7 +26,8 @@ SCAN = re.compile(
     re.MULTILINE,
 )
 """Texts, strings and comments, so that what looks like code inside them is none; declarations; brackets."""
-_DECLARED = re.compile(rf"^(?:{'|'.join(KEYWORDS)})\s+([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
+_DECLARED = re.compile(rf"^(?:[ \t]*(?:{'|'.join(KEYWORDS)})\s+|[A-Za-z]+[ \t]+)([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
+"""A declaration, perhaps indented or with a misspelled keyword, and its name."""
 
 
 _UNUSUAL = re.compile(r"[^\t\n\r -~]|\r(?!\n)")
@@ -62,11 +63,16 @@ def declarations(source: Source, report: Report) -> list[tuple[int, int]]:
                 report.error("AFS105", f"brackets nest deeper than {MAX_DEPTH}", span)
         elif match["close"]:
             depth -= 1
+    reported = set[tuple[int, str]]()
     for match in _UNUSUAL.finditer(text):
         if is_hidden(match[0]):
-            skipped.add(starts[bisect_right(starts, match.start()) - 1])
-            message = f"the character U+{ord(match[0]):04X} may not stand in a spec"
-            report.error("AFS108", message, Span(source, match.start(), match.end()))
+            start = starts[bisect_right(starts, match.start()) - 1]
+            skipped.add(start)
+            if (start, match[0]) not in reported:  # once a declaration: it may end every line
+                reported.add((start, match[0]))
+                message = f"the character U+{ord(match[0]):04X} may not stand in a spec"
+                hint = "end lines with a line feed, as Unix does, or as Windows does" if match[0] == "\r" else None
+                report.error("AFS108", message, Span(source, match.start(), match.end()), help=hint)
     for start in skipped:
         if declared := _DECLARED.match(text, start):
             report.give_up(declared[1])
