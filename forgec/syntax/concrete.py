@@ -13,6 +13,7 @@ from lark.exceptions import UnexpectedInput
 
 from forgec.resources import resource
 from forgec.source import Source
+from forgec.syntax.terminals import whole_word
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ def _parser() -> Lark:
         keep_all_tokens=True,
         maybe_placeholders=False,
         start="file",
+        edit_terminals=whole_word,
     )
 
 

@@ -19,6 +19,7 @@ from forgec.syntax.build import Builder, Swallowed
 from forgec.syntax.nodes import File, Item
 from forgec.syntax.report import report_syntax
 from forgec.syntax.scan import declarations, declared_names
+from forgec.syntax.terminals import whole_word
 
 
 @cache
@@ -30,6 +31,7 @@ def _parser() -> Lark:
         propagate_positions=True,
         maybe_placeholders=True,
         start="file",
+        edit_terminals=whole_word,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lark import Lark
-from lark.lexer import PatternStr
+from lark.lexer import PatternRE, PatternStr, TerminalDef
 
 from forgec.resources import resource
 
@@ -16,6 +16,13 @@ class Terminals:
 
     keywords: tuple[str, ...]
     patterns: dict[str, str]
+
+
+def whole_word(terminal: TerminalDef) -> None:
+    """Let a keyword end where its word ends: `requires` is no `require` before an `s`."""
+    if isinstance(terminal.pattern, PatternStr) and terminal.pattern.value.isalpha():
+        terminal.pattern = PatternRE(rf"{terminal.pattern.value}\b")
+        terminal.priority = 1  # as a string it had, before names
 
 
 def terminals() -> Terminals:
