@@ -34,14 +34,16 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
         return None
     parameters = {parameter.name: parameter for parameter in tool.parameters}
     arguments: dict[str, Sql] = {}
-    sound = True
+    sound, guessing = True, False
     for argument in node.arguments:
         parameter = parameters.get(argument.name.text)
         if parameter is None:
             hint = did_you_mean(argument.name.text, parameters)
+            if hint is None:
+                hint = f"it takes {', '.join(f'`{name}`' for name in parameters)}" if parameters else "it takes none"
             message = f"`{tool.name}` has no parameter `{argument.name}`"
             checker.report.error("AFS215", message, argument.name.span, help=hint, about=argument.name.text)
-            sound = False
+            sound, guessing = False, True
             continue
         if argument.name.text in arguments:
             checker.report.error("AFS208", f"`{argument.name}` is given twice", argument.name.span)
@@ -49,13 +51,12 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
             continue
         sql = checker.expression(argument.sql, scope, parameter.type)
         if sql is None or not _fits(sql, parameter, checker.report):
-            sound = False
+            sound, guessing = False, guessing or sql is None
         else:
             arguments[argument.name.text] = sql
-    unknown = any(argument.name.text not in parameters for argument in node.arguments)
     for name, parameter in parameters.items():
         given = any(argument.name.text == name for argument in node.arguments)
-        if not unknown and not given and not parameter.optional and parameter.default is None:
+        if not guessing and not given and not parameter.optional and parameter.default is None:
             checker.report.error("AFS216", f"`{tool.name}` needs `{name}`", node.span, "the argument is missing")
             sound = False
     return Call(tool=tool.name, arguments=arguments, span=node.span) if sound else None

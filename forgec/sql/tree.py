@@ -125,6 +125,12 @@ def _report_parse(error: ParseError, text: SqlText, report: Report) -> None:
         start = max(0, min(end, len(span.text)) - max(len(highlight), 1))
         span = Span(span.source, span.start + start, min(span.start + end, span.end))
     hint = "a documentation string goes before `=` or `:`" if text.span.text.endswith('"') else None
+    before = text.span.text[: span.start - text.span.start]
+    if span.text == ":" and (label := re.search(r"\S\s+(\w+)\s*$", before)):
+        hint = f"is a `,` missing before `{label[1]}`?"
+    elif re.search(r"\n\s*\Z", before) and re.match(r"\w+\s*=\s*\w+\s*\(", text.span.text[len(before) :]):
+        hint = "is a `;` missing at the end of the line above?"
+        report.give_up(span.text)  # the name of what stands there
     what = re.sub(r"\s+", " ", str(first.get("description") or "")).rstrip(".")
     report.error("AFS401", "this SQL cannot be read", span, _words(what), help=hint)
 

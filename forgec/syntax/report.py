@@ -24,6 +24,15 @@ _HUMAN = {
 }  # fmt: skip
 _STATEMENT_START = {"LET", "REQUIRE", "IF", "RETURN", "REPLY", "FAIL", "WRITE"}
 _SQL_START = {"NAME", "SQLNUM", "SQLSTRING", "STRING", "PARAM", "OP", "CASE", "LPAR", "LSQB", "LBRACE"}
+_OF_COLUMNS = {
+    "not": "a column is never null, unless its type ends with `?`",
+    "null": "a `?` after the type allows null",
+    "primary": "the key is marked with `key`",
+    "references": "a reference is written `-> table` in place of a type",
+    ";": "columns are separated by `,`",
+}
+"""What SQL writes after the type of a column, and what is written here."""
+_ELSE_IF = {"elif", "elseif", "elsif"}
 
 
 def report_syntax(error: UnexpectedInput, source: Source, start: int, end: int, report: Report) -> None:
@@ -44,10 +53,13 @@ def _report_character(position: int, source: Source, report: Report) -> None:
     elif char == "$":
         report.error("AFS104", "unexpected `$`", span, help="a value is written `$name`; `$1` and `$$` do not exist")
     else:
-        report.error("AFS104", f"unexpected character {char!r}", span, help=_character_help(char))
+        shown = repr(char) if char.isprintable() else f"U+{ord(char):04X}"
+        report.error("AFS104", f"unexpected character {shown}", span, help=_character_help(char))
 
 
 def _character_help(char: str) -> str | None:
+    if char.isspace():
+        return "write a plain space"
     if char in "\u201c\u201d\u2018\u2019":
         return "use straight quotes"
     if not char.isascii():
@@ -76,12 +88,37 @@ def _report_token(error: UnexpectedToken, source: Source, start: int, end: int, 
             and _report_swallowed(related[0].span, source, start, report)
         ):
             return
-    hint = did_you_mean(str(token), _keywords(accepted)) if token.type == "NAME" else None
+    hint = _help(token, accepted, source, start)
     report.error("AFS101", f"expected {_wanted(accepted)}, found {found}", span, related=related, help=hint)
+
+
+def _help(token: Token, accepted: set[str], source: Source, start: int) -> str | None:
+    """What was meant, where other languages write something else."""
+    text, position, end = str(token), token.start_pos or 0, token.end_pos or 0
+    if "UNSCORED" in accepted and text.lower() in _OF_COLUMNS:
+        return _OF_COLUMNS[text.lower()]
+    if token.type == "SQLSTRING" and "STRING" in accepted:
+        return "texts for people and agents stand in double quotes"
+    if text == "//":
+        return "comments start with `--`"
+    if text == "-" and re.match(r"\w-\w", source.text[max(position - 1, 0) : end + 1]):
+        return "names have `_` where others have `-`"
+    if text in _ELSE_IF and "_ELSE" in accepted:
+        return "write `else if`"
+    if accepted == {"NAME", "RPAR"} and source.text.startswith(("test", "task"), start):
+        return "every argument has its name: `parameter: value`"
+    if token.type != "NAME":
+        return None
+    hint = did_you_mean(text, _keywords(accepted))
+    if hint is None and "LET" in accepted and source.text[end:].lstrip().startswith("="):
+        return f"a value gets its name with `let {text} = ...;`"
+    return hint
 
 
 def _missing(token: Token, accepted: set[str], *, new_line: bool) -> str | None:
     """The `;` or `,` that was most likely forgotten before `token`."""
+    if token.type == "LPAR" and accepted == {"COMMA", "SEMICOLON"} and new_line:
+        return ","  # between the rows of a world
     if "SEMICOLON" in accepted:
         return ";" if token.type == "RBRACE" or (new_line and "COMMA" not in accepted) else None
     return "," if "COMMA" in accepted and new_line and token.type == "NAME" else None
