@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from forgec.diagnostics import counted, did_you_mean
+from forgec.diagnostics import Label, did_you_mean
 from forgec.model.spec import Column, Table, World
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
@@ -15,7 +16,20 @@ from forgec.sql.tree import exp
 from forgec.syntax import nodes
 from forgec_runtime.types import MAX_INTEGER, Enum, Integer, Type
 
-Rows = list[tuple[dict[str, Any], Span]]
+
+@dataclass(frozen=True)
+class _Row:
+    """A row with its place and those of the values that were written."""
+
+    values: dict[str, Any]
+    span: Span
+    places: dict[str, Span]
+
+    def place(self, column: str) -> Span:
+        return self.places.get(column, self.span)
+
+
+Rows = list[_Row]
 
 
 def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChecker, scope: Scope) -> World:
@@ -35,8 +49,8 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
         for name, filled in rows.items():
             _check_keys(tables[name], filled, rows, tables, checker)
     doc = item.doc.value if item.doc else ""
-    held = {name: tuple(row for row, _ in filled) for name, filled in rows.items()}
-    places = {name: tuple(span for _, span in filled) for name, filled in rows.items()}
+    held = {name: tuple(row.values for row in filled) for name, filled in rows.items()}
+    places = {name: tuple(row.span for row in filled) for name, filled in rows.items()}
     return World(name=item.name.text, doc=doc, span=item.name.span, rows=held, places=places)
 
 
@@ -63,35 +77,36 @@ def _fill_columns(fill: nodes.Fill, table: Table, checker: SqlChecker) -> list[C
 
 def _fill_rows(fill: nodes.Fill, table: Table, columns: list[Column], checker: SqlChecker, scope: Scope) -> Rows:
     defaults = [column for column in table.columns if column not in columns and column.default is not None]
-    trees: list[tuple[list[exp.Expr], Span]] = []
+    given = [*columns, *defaults]
+    trees: list[list[exp.Expr]] = []
+    spans: list[list[Span]] = []
     for text in fill.rows:
         row = checker.row(text, scope, [column.type for column in columns])
-        if row is None:
-            continue
-        if len(row) != len(columns):
-            checker.report.error(
-                "AFS410", f"{counted(len(columns), 'column')} but {counted(len(row), 'value')}", text.span
-            )
-            continue
-        trees.append(([*row, *(c.default.expression for c in defaults if c.default)], text.span))
-    given = [*columns, *defaults]
-    values = constants([row for row, _ in trees], [c.type for c in given], checker, [span for _, span in trees])
+        if row is not None:
+            trees.append([*(tree for tree, _ in row), *(c.default.expression for c in defaults if c.default)])
+            spans.append([*(span for _, span in row), *(text.span for _ in defaults), text.span])
+    values = constants(trees, [c.type for c in given], checker, [places[:-1] for places in spans])
     rows: Rows = []
-    for (_, span), row_values in zip(trees, values, strict=True):
+    for places, row_values in zip(spans, values, strict=True):
         if row_values is None:
             continue
         found = dict(zip((c.name for c in given), row_values, strict=True))
-        row_of_table = {column.name: found.get(column.name) for column in table.columns}
-        if _check_row(table, row_of_table, span, checker):
-            rows.append((row_of_table, span))
+        filled = _Row(
+            values={column.name: found.get(column.name) for column in table.columns},
+            span=places[-1],
+            places=dict(zip((c.name for c in given), places, strict=False)),
+        )
+        if _check_row(table, filled, checker):
+            rows.append(filled)
     return rows
 
 
-def _check_row(table: Table, row: dict[str, Any], span: Span, checker: SqlChecker) -> bool:
+def _check_row(table: Table, row: _Row, checker: SqlChecker) -> bool:
     for column in table.columns:
-        value = row[column.name]
+        value, span = row.values[column.name], row.place(column.name)
         if value is None and not column.optional:
-            checker.report.error("AFS601", f"`{column.name}` is never null", span)
+            hint = f"declare `{column.name} {column.type}?`" if not column.key else None
+            checker.report.error("AFS601", f"`{column.name}` is never null", span, help=hint)
             return False
         if value is not None and not _holds(column.type, value):
             checker.report.error("AFS601", f"{column.name} = {value!r} is not of type {column.type}", span)
@@ -112,20 +127,24 @@ def _check_keys(
     groups = [[column.name for column in table.key], *([c.name] for c in table.columns if c.unique and not c.key)]
     for names in groups:
         seen: dict[object, Span] = {}
-        for row, span in filled:
-            value = tuple(row[name] for name in names)
+        for row in filled:
+            value = tuple(row.values[name] for name in names)
             if None in value:
                 continue
+            span = row.place(names[0]) if len(names) == 1 else row.span
             if value in seen:
-                shown = ", ".join(f"{name} {row[name]}" for name in names)
-                checker.report.error("AFS602", f"{table.name}: {shown} stands twice", span)
+                shown = ", ".join(f"{name} {row.values[name]}" for name in names)
+                related = [Label(seen[value], "first here")]
+                checker.report.error("AFS602", f"{table.name}: {shown} stands twice", span, related=related)
             seen.setdefault(value, span)
     for column in table.columns:
         if column.references is None:
             continue
         key = tables[column.references].key[0].name
-        known = {row[key] for row, _ in rows[column.references]}
-        for row, span in filled:
-            if row[column.name] is not None and row[column.name] not in known:
-                message = f"{table.name}: {column.name} {row[column.name]} is no row of `{column.references}`"
-                checker.report.error("AFS603", message, span, help=did_you_mean(str(row[column.name]), map(str, known)))
+        known = {row.values[key] for row in rows[column.references]}
+        for row in filled:
+            value = row.values[column.name]
+            if value is not None and value not in known:
+                message = f"{table.name}: {column.name} {value} is no row of `{column.references}`"
+                hint = did_you_mean(str(value), map(str, known))
+                checker.report.error("AFS603", message, row.place(column.name), help=hint)

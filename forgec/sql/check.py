@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
-from forgec.diagnostics import Report, did_you_mean
+from forgec.diagnostics import Report, counted, did_you_mean
 from forgec.source import Span
 from forgec.sql.allow import check_allowed
 from forgec.sql.emit import Emitter, empty_rows, typed_null
@@ -18,7 +19,7 @@ from forgec.sql.scope import Cell, Rows, Scope
 from forgec.sql.size import size_of
 from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, parse_sql
 from forgec.syntax.nodes import SqlText
-from forgec_runtime.types import Boolean, Enum, Text, Type
+from forgec_runtime.types import Boolean, Enum, Type
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
@@ -92,27 +93,31 @@ class SqlChecker:
             return None
         return replace(sql, tree=tree, shape=Cell(wanted, may_be_null(sql.expression)))
 
-    def row(self, text: SqlText, scope: Scope, wanted: list[Type]) -> list[exp.Expr] | None:
-        """The constants of one row `(1, 'a', null)`."""
+    def row(self, text: SqlText, scope: Scope, wanted: list[Type]) -> list[tuple[exp.Expr, Span]] | None:
+        """The constants of one row `(1, 'a', null)` with their places, one for each type that is wanted."""
         fragment = self._parsed(text, scope)
         if fragment is None:
             return None
         parts = fragment.tree.expressions if isinstance(fragment.tree, exp.Tuple) else [fragment.tree.this]
+        if len(parts) != len(wanted):
+            message = f"{counted(len(wanted), 'column')} but {counted(len(parts), 'value')}"
+            self.report.error("AFS410", message, text.span)
+            return None
         resolver = Resolver(fragment, scope, self.report)
-        row: list[exp.Expr] = []
-        for part, type_ in zip(parts, [*wanted, *[Text()] * len(parts)], strict=False):
+        row: list[tuple[exp.Expr, Span]] = []
+        for part, type_ in zip(parts, wanted, strict=True):
             span = fragment.span_of(part)
             try:
                 tree = resolver.constant(part)
             except Unresolved:
                 return None
             given = infer(tree)
-            if len(row) < len(wanted) and given is not None and not (isinstance(tree, exp.Literal) and tree.is_string):
+            if given is not None and not (isinstance(tree, exp.Literal) and tree.is_string):
                 if not self.check_assignable(type_, tree, given, span):
                     return None
             elif isinstance(type_, Enum) and not self.check_assignable(type_, tree, given, span):
                 return None
-            row.append(tree)
+            row.append((tree, span))
         return row
 
     def condition(self, text: SqlText, scope: Scope, row: dict[str, Cell] | None = None) -> Sql | None:
@@ -198,7 +203,7 @@ class SqlChecker:
         try:
             return [type_ for _, type_ in self.oracle.describe(query)]
         except Rejected as reason:
-            self.report.error("AFS304", "DuckDB refuses this SQL", fragment.span, str(reason))
+            self.report.error("AFS304", "DuckDB refuses this SQL", fragment.span, str(reason), help=_hint(str(reason)))
             return None
 
     def _check_nodes(self, fragment: Fragment, tree: exp.Expr) -> bool:
@@ -306,6 +311,13 @@ class SqlChecker:
 
     def _items(self, parts: tuple[exp.Expr, ...]) -> str:
         return "select " + ", ".join(f"{self._typed(part)} as x{i}" for i, part in enumerate(parts))
+
+
+def _hint(reason: str) -> str | None:
+    """What to write in place of a sum that DuckDB does not know."""
+    if re.search(r"\+\([^)]*(VARCHAR|STRING)", reason):
+        return "texts are joined with `||`"
+    return "add an interval, such as `+ interval 3 hour`" if re.search(r"[-+]\(TIMESTAMP", reason) else None
 
 
 def _note_difference(tree: exp.Expr, given: Type | None) -> None:

@@ -9,43 +9,51 @@ from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.oracle import Rejected
 from forgec.sql.tree import Value, cast, exp
-from forgec_runtime.types import Type
+from forgec_runtime.types import Date, Timestamp, Type
+
+_EXAMPLES = {Date(): "'2025-03-01'", Timestamp(): "'2025-03-01 09:00:00'"}
 
 
 def constants(
-    rows: Sequence[Sequence[exp.Expr]], types: Sequence[Type], checker: SqlChecker, spans: Sequence[Span]
+    rows: Sequence[Sequence[exp.Expr]], types: Sequence[Type], checker: SqlChecker, spans: Sequence[Sequence[Span]]
 ) -> list[tuple[Any, ...] | None]:
     """The values of rows of constant expressions, each cast to the type of its column.
 
-    A row that DuckDB refuses is reported at its span, and is None.
+    A row is None when DuckDB refuses one of its values, which is reported at the span of that value.
     """
     if not rows:
         return []
-    selects = [
-        ", ".join(
-            checker.emitter.text(cast(tree.copy(), type_.sql), _no_value)
-            for tree, type_ in zip(row, types, strict=True)
-        )
+    casts = [
+        [checker.emitter.text(cast(tree.copy(), type_.sql), _no_value) for tree, type_ in zip(row, types, strict=True)]
         for row in rows
     ]
     try:
-        numbered = " union all ".join(f"(select {i}, {select})" for i, select in enumerate(selects))
+        numbered = " union all ".join(f"(select {i}, {', '.join(row)})" for i, row in enumerate(casts))
         return [row[1:] for row in checker.oracle.compute(f"select * from ({numbered}) as rows order by 1")]
     except Rejected:
-        return [_one(select, checker, span) for select, span in zip(selects, spans, strict=True)]
+        return [_one(row, texts, types, checker, places) for row, texts, places in zip(rows, casts, spans, strict=True)]
 
 
-def _one(select: str, checker: SqlChecker, span: Span) -> tuple[Any, ...] | None:
-    try:
-        return checker.oracle.compute(f"select {select}")[0]
-    except Rejected as reason:
-        checker.report.error("AFS304", "DuckDB refuses this SQL", span, str(reason))
-        return None
+def _one(
+    row: Sequence[exp.Expr], casts: Sequence[str], types: Sequence[Type], checker: SqlChecker, spans: Sequence[Span]
+) -> tuple[Any, ...] | None:
+    values: list[Any] = []
+    for tree, text, type_, span in zip(row, casts, types, spans, strict=True):
+        try:
+            values.extend(checker.oracle.compute(f"select {text}")[0])
+        except Rejected as reason:
+            if isinstance(tree, exp.Literal) and tree.is_string:
+                hint = f"such as {_EXAMPLES[type_]}" if type_ in _EXAMPLES else None
+                checker.report.error("AFS601", f"{tree} is no {type_}", span, help=hint)
+            else:
+                checker.report.error("AFS304", "DuckDB refuses this SQL", span, str(reason))
+            return None
+    return tuple(values)
 
 
 def constant(tree: exp.Expr, type_: Type, checker: SqlChecker, span: Span) -> Any:
     """The value of one constant expression; None when it was reported."""
-    (found,) = constants([[tree]], [type_], checker, [span])
+    (found,) = constants([[tree]], [type_], checker, [[span]])
     return found[0] if found is not None else None
 
 
