@@ -38,6 +38,17 @@ FUNCTIONS: dict[type[exp.Expr], str] = {
 NAMED_FUNCTIONS = {"round_even": 2, "now": 0}
 """Functions that sqlglot has no node for, with the number of their arguments."""
 
+_ELSEWHERE = {
+    **dict.fromkeys(("current_timestamp", "localtimestamp", "getdate", "sysdate"), "the time is `now()`"),
+    **dict.fromkeys(("extract", "date_part"), "there are `year(x)`, `month(x)` and `day(x)`"),
+    **dict.fromkeys(("dateadd", "date_add"), "add an interval, such as `+ interval 1 day`"),
+    "concat": "texts are joined with `||`",
+    "date": "write `cast(x as date)`",
+    "datetime": "write `cast(x as timestamp)`",
+    "isnull": "write `x is null`",
+}
+"""Functions that are known elsewhere, and what is written here."""
+
 _TYPES = {"VARCHAR", "TEXT", "INT", "BIGINT", "DECIMAL", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMPNTZ"}
 CASTS = {"text", "integer", "bigint", "decimal", "double", "boolean", "date", "timestamp"}
 UNITS = {"DAY", "WEEK", "MONTH", "YEAR", "HOUR", "MINUTE", "SECOND"}
@@ -112,7 +123,7 @@ def _check_call(fragment: Fragment, node: exp.Func, scope: Scope, report: Report
         report.error("AFS404", f"the function `{name}` is declared further down", span, help=hint)
     else:
         close = did_you_mean(name, {*scope.functions, *NAMED_FUNCTIONS, *FUNCTIONS.values()})
-        report.error("AFS404", f"unknown function `{name}`", span, help=close, about=name)
+        report.error("AFS404", f"unknown function `{name}`", span, help=_ELSEWHERE.get(name, close), about=name)
     return False
 
 
