@@ -100,6 +100,11 @@ class ExpressionResolver:
                 node.set(name, self._expression(child, frame))
             elif isinstance(child, list):
                 node.set(name, [self._expression(c, frame) if isinstance(c, exp.Expr) else c for c in child])
+        if isinstance(node, exp.EQ) and isinstance(node.this, exp.Column) and node.this == node.expression:
+            column = node.this.name
+            if column in self.scope.values:
+                hint = f"a value of the call is written `${column}`"
+                raise self._fail("AFS217", f"`{column}` is compared with itself", node, hint)
         return node
 
     def _column(self, alias: str, name: str, cell: Cell) -> exp.Column:
@@ -112,7 +117,7 @@ class ExpressionResolver:
         if isinstance(parts[-1], exp.Star):
             raise self._fail("AFS405", "`*` cannot stand here", node)
         if is_value(parts[0]):
-            return self._value(node, [part.name for part in parts])
+            return self._value(node, [part.name for part in parts], frame)
         first = parts[0].name
         for current in frame.chain():
             if len(parts) > 1 and first in current.sources:
@@ -166,11 +171,14 @@ class ExpressionResolver:
             )
         return self._fail("AFS202", f"unknown column `{name}`", node, hint, about=name)
 
-    def _value(self, node: exp.Column, parts: list[str]) -> Value:
+    def _value(self, node: exp.Column, parts: list[str], frame: Frame) -> Value:
         name = parts[0].removeprefix(MARK)
         shape = self.scope.values.get(name)
         if shape is None:
-            raise self._fail("AFS203", f"unknown value `${name}`", node, self._value_hint(name), about=name)
+            hint = self._value_hint(name)
+            if hint is None and any(name in columns for one in frame.chain() for columns in one.sources.values()):
+                hint = f"nothing here has this name but a column, which is written `{name}`"
+            raise self._fail("AFS203", f"unknown value `${name}`", node, hint, about=name)
         if isinstance(shape, Rows):
             hint = f"read it with `select ... from ${name}`"
             raise self._fail("AFS203", f"`${name}` is a set of rows", node, hint)

@@ -8,7 +8,7 @@ from forgec.diagnostics import Report, counted
 from forgec.sql.expressions import ExpressionResolver
 from forgec.sql.frames import UNKNOWN, Columns, Frame
 from forgec.sql.nulls import may_be_null
-from forgec.sql.scope import Cell, Rows, Scope
+from forgec.sql.scope import Cell, Row, Rows, Scope
 from forgec.sql.tree import MARK, Fragment, Lookup, Value, exp, is_value, written
 
 
@@ -103,8 +103,11 @@ class QueryResolver(ExpressionResolver):
             name = written(node.name)[1:]
             shape = self.scope.values.get(name)
             if not isinstance(shape, Rows):
+                hint = self._value_hint(name) if shape is None else None
+                if isinstance(shape, Row):
+                    hint = f"it is one row, of which `${name}.{next(iter(shape.columns))}` is a column"
                 message = f"`${name}` is not a set of rows" if shape is not None else f"unknown value `${name}`"
-                raise self._fail("AFS203", message, node, self._value_hint(name) if shape is None else None, about=name)
+                raise self._fail("AFS203", message, node, hint, about=name)
             node.meta["rows"] = name
             node.meta["shape"] = shape
             return dict(shape.columns)

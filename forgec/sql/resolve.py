@@ -6,7 +6,7 @@ from forgec.diagnostics import counted, did_you_mean
 from forgec.sql.frames import Columns, Frame
 from forgec.sql.queries import QueryResolver
 from forgec.sql.query import Change, Delete, Insert, Update
-from forgec.sql.tree import Value, exp
+from forgec.sql.tree import Value, exp, is_value, written
 
 
 class Resolver(QueryResolver):
@@ -51,9 +51,10 @@ class Resolver(QueryResolver):
         for identifier in schema.expressions:
             column = table.column(identifier.name)
             if column is None:
-                known = [c.name for c in table.columns]
-                hint = did_you_mean(identifier.name, known)
-                message = f"unknown column `{identifier.name}` of `{name}`"
+                hint = did_you_mean(identifier.name, [c.name for c in table.columns])
+                if is_value(identifier):
+                    hint = "columns stand here, and they take no `$`"
+                message = f"unknown column `{written(identifier.name)}` of `{name}`"
                 raise self._fail("AFS202", message, identifier, hint, about=identifier.name)
             if identifier.name in columns:
                 raise self._fail("AFS208", f"column `{identifier.name}` is set twice", identifier)
@@ -106,7 +107,10 @@ class Resolver(QueryResolver):
                 known = [c.name for c in table.columns]
                 shown = target if target is not None else part
                 hint = did_you_mean(shown.name, known)
-                raise self._fail("AFS202", f"unknown column `{shown.name}` of `{name}`", shown, hint, about=shown.name)
+                if isinstance(target, exp.Column) and is_value(target.this):
+                    hint = "a column is set, and columns take no `$`"
+                message = f"unknown column `{written(shown.name)}` of `{name}`"
+                raise self._fail("AFS202", message, shown, hint, about=shown.name)
             if column.key:
                 raise self._fail("AFS408", f"`{column.name}` is a key and keys do not change", target)
             if column.name in assignments:
