@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 
 from forgec.commands.common import FINDINGS, UNREADABLE, show
-from forgec.diagnostics import Diagnostic, counted
+from forgec.diagnostics import Diagnostic, Report, counted
+from forgec.formatting import format_source
+from forgec.source import Source
 from forgec.starting.drafting import Drafted, draft_spec
 from forgec.starting.found import SourceError
 from forgec.starting.names import is_name, legal
@@ -64,7 +66,7 @@ def command(name: str, more: tuple[Path, ...], out: Path | None, force: bool, so
             drafted = draft_spec(name, list(dict.fromkeys(wanted)), path)
         except SourceError as error:
             _refuse(error.diagnostic)
-    _write(path, drafted.text if drafted else starter_spec(name, path))
+    _write(path, _laid_out(Source(path.as_posix(), drafted.text if drafted else starter_spec(name, path))))
     if drafted is not None:
         show([*drafted.warnings, *drafted.findings])
     click.echo(_next(name, path, drafted))
@@ -83,6 +85,11 @@ def _check_name(name: str) -> None:
 def _refuse(diagnostic: Diagnostic) -> None:
     show([diagnostic])
     sys.exit(UNREADABLE)
+
+
+def _laid_out(source: Source) -> str:
+    """The text as `forgec fmt` lays it out, so that it has nothing to change in a new spec."""
+    return format_source(source, Report()) or source.text
 
 
 def _write(path: Path, text: str) -> None:
