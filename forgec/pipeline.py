@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +39,9 @@ def read(path: Path, report: Report) -> Source | None:
         )
         return None
     except FileNotFoundError:
-        report.diagnostics.append(Diagnostic("AFS001", "there is no such file", path=name))
+        near = [path for path in (f"{name}.afs", f"specs/{name}", f"specs/{name}.afs") if os.path.isfile(path)]
+        hint = f"did you mean `{near[0]}`?" if near else None
+        report.diagnostics.append(Diagnostic("AFS001", "there is no such file", path=name, help=hint))
         return None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

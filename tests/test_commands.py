@@ -527,6 +527,17 @@ def test_run_without_the_environment() -> None:
     assert result.stderr == "error: there is no generated environment in generated/dsk; compile its spec first\n"
 
 
+def test_names_of_environments_and_of_specs_are_told_apart() -> None:
+    result = invoke("run", "desk.afs")
+    assert result.exit_code == 2
+    assert result.stderr == "error: desk.afs is a spec: compile it, then name its environment, such as `desk`\n"
+    write("specs/shop.afs", SHOP)
+    for name, meant in (("desk", "desk.afs"), ("shop", "specs/shop.afs"), ("shop.afs", "specs/shop.afs")):
+        result = invoke("check", name)
+        assert result.exit_code == 2
+        assert f"= help: did you mean `{meant}`?" in result.stderr
+
+
 def test_run_without_the_task() -> None:
     invoke("compile", "desk.afs")
     result = invoke("run", "desk", "--task", "setle")
@@ -554,6 +565,10 @@ def test_usage_errors_have_exit_code_2() -> None:
         result = invoke(*arguments)
         assert result.exit_code == 2
         assert result.stderr.startswith("Usage: forgec")
+
+
+def test_a_misspelled_command_has_a_hint() -> None:
+    assert "there is no command `chekc`; did you mean `check`?" in invoke("chekc", "desk.afs").stderr
 
 
 def test_a_defect_of_the_compiler_has_exit_code_3(

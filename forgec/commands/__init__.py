@@ -6,6 +6,8 @@ from importlib import import_module
 
 import click
 
+from forgec.diagnostics import did_you_mean
+
 COMMANDS = {
     "new": "Begin a spec: an example, or a draft from a schema or data.",
     "check": "Find what is wrong with specs.",
@@ -22,6 +24,14 @@ COMMANDS = {
 class _Lazy(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            hint = did_you_mean(args[0], COMMANDS)
+            ctx.fail(f"there is no command `{args[0]}`" + (f"; {hint}" if hint else ""))
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:

@@ -10,12 +10,17 @@ from pathlib import Path
 from forgec.codegen.manifest import build_manifest, compare, write
 from forgec.model.spec import Spec
 from forgec.pipeline import generate_package
-from forgec_runtime import Environment, load_environment
+from forgec_runtime import Environment, LoadError, load_environment
 
 
 def package_folder(name: str) -> Path:
-    """The folder of a generated package that is named by its path, or by its name below `generated`."""
+    """The folder of a generated package that is named by its path, or by its name below `generated`.
+
+    Raises `LoadError` for a spec, which has to be compiled first.
+    """
     path = Path(name)
+    if path.suffix == ".afs":
+        raise LoadError(f"{name} is a spec: compile it, then name its environment, such as `{path.stem}`")
     return path if path.is_dir() else Path("generated") / name
 
 
