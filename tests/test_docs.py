@@ -20,6 +20,7 @@ from forgec.codegen.manifest import build_manifest, compare, write
 from forgec.diagnostics import Report
 from forgec.diagnostics.codes import CODES
 from forgec.diagnostics.text import render_text
+from forgec.formatting import format_source
 from forgec.model import types
 from forgec.model.names import MAX_NAME
 from forgec.pipeline import check_source, generate_package
@@ -223,6 +224,12 @@ def test_the_tutorial_leads_to_what_it_shows(regen: bool, tmp_path: Path) -> Non
         (DOCS / "tutorial.md").write_text(replaced(document, sessions), encoding="utf-8")
     else:
         assert [block.text for block, _ in sessions] == [text for _, text in sessions]
+
+
+def test_the_tutorial_is_laid_out_as_fmt_does() -> None:
+    for block in blocks(read(DOCS / "tutorial.md")):
+        if block.language == "afs":
+            assert format_source(Source("vet.afs", block.text), Report()) == block.text
 
 
 def test_the_tutorial_hides_no_failure() -> None:
