@@ -127,10 +127,10 @@ def _put_claim(page: Page, item: Node) -> None:
     doc, colon = item.index("doc"), item.index("COLON")
     if doc > colon or (item.rule == "invariant" and _fits(item.parts[: colon + 1])):
         head = leaves_of(item.parts[: colon + 1])
-        flow(page, head, 0, start=len(head))
+        flow(page, head, 0, start=len(head), hang=STEP)
     else:
         head = leaves_of(item.parts[:doc])
-        flow(page, head, 0, start=len(head))
+        flow(page, head, 0, start=len(head), hang=STEP)
         _put_below(page, item.parts[doc : colon + 1])
     put_sql(page, item, 0)
 

@@ -16,7 +16,7 @@ from forgec.formatting.leaves import Leaf, spaced, width
 from forgec.formatting.page import STEP, WIDTH, Page
 from forgec.formatting.places import Place, Rank, closes, find_places, first_word, opens
 
-_TOGETHER = (Rank.CLAUSE, Rank.PART, Rank.LOGIC)
+_TOGETHER = (Rank.SET, Rank.CLAUSE, Rank.PART, Rank.ROW, Rank.BRANCH, Rank.OR, Rank.AND)
 """When a line is broken before one of these it is broken before all of them; other lines are filled."""
 
 
@@ -48,7 +48,7 @@ class _Flow:
         self.start = start
         self.places = find_places(leaves, start)
         self.order = sorted(self.places)
-        self.kept = {i for i in self.places if leaves[i].broken}
+        self.kept = {i for i, place in self.places.items() if leaves[i].broken and not place.nested}
         self.breaks = self.kept | {i for i in range(1, len(leaves)) if leaves[i].own or leaves[i - 1].trail}
         self.kept -= {i for i in self.kept if leaves[i].own or leaves[i - 1].trail}
         self.ends = [0, *accumulate(_width(leaf) for leaf in leaves)]
@@ -120,22 +120,24 @@ class _Flow:
             leaf = self.leaves[i]
             if closes(leaf) and len(self.frames) > 1:
                 self.frames.pop()
-            if opens(leaf):
+            if leaf.kind == "CASE":
+                closing = self.lead + (STEP if self.clausal else 0)
+                self.frames.append(_Frame(closing + STEP, closing + 2 * STEP, closing))
+            elif opens(leaf):
                 deeper = self.lead + STEP + (STEP if self.clausal and i + 1 < end else 0)
-                query = first_word(self.leaves, i + 1) in QUERY_START or leaf.kind == "CASE"
+                query = first_word(self.leaves, i + 1) in QUERY_START
                 self.frames.append(_Frame(deeper, deeper + STEP if query else deeper, self.lead))
 
     def _next_line(self, i: int) -> None:
         leaf, frame = self.leaves[i], self.frames[-1]
         place = self.places.get(i)
-        self.clausal = place is not None and place.rank in (Rank.CLAUSE, Rank.PART, Rank.SUBQUERY)
-        case_part = leaf.word in ("when", "else") or leaf.kind == "END"
-        if leaf.text in (")", "]", "}"):
+        self.clausal = place is not None and place.rank in (Rank.SET, Rank.CLAUSE, Rank.PART, Rank.SUBQUERY)
+        if closes(leaf):
             self.indent = frame.closing
-        elif self.clausal or case_part or i == self.start:
+        elif self.clausal or leaf.word in ("when", "else") or i == self.start:
             self.indent = frame.clause
         else:
-            self.indent = frame.other
+            self.indent = frame.other + (STEP if place is not None and place.nested else 0)
         self.lead = self.indent
         self.page.begin(leaf, self.indent, blank=False, hang=self.indent)
 

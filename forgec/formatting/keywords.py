@@ -10,9 +10,7 @@ STATEMENT_WORD = re.compile(r"let|require|if|return|reply|fail|insert|update|del
 """A line inside SQL that starts with one of these means a missing `;` to the parser."""
 
 QUERY_START = frozenset({"select", "with", "values", "insert", "update", "delete", "from"})
-MAJOR_CLAUSES = frozenset(
-    {"select", "from", "where", "group", "having", "order", "union", "intersect", "except", "values", "qualify"}
-)
+MAJOR_CLAUSES = frozenset({"select", "from", "where", "group", "having", "order", "values", "qualify"})
 MINOR_CLAUSES = frozenset({"limit", "offset", "returning", "join"})
 JOIN_PREFIXES = frozenset({"left", "right", "full", "inner", "cross", "natural", "asof", "semi", "anti", "positional"})
 
@@ -41,21 +39,26 @@ _BEFORE_PARENS = frozenset({
 
 def lower_keywords(leaves: list[Leaf]) -> None:
     """Write the keywords of a run of SQL in lower case; whatever could be a name stays as it is."""
+    cases = [False]
     for i, leaf in enumerate(leaves):
         if leaf.kind in ("CASE", "END") or (leaf.kind == "NAME" and leaf.text != leaf.word):
             before = leaves[i - 1] if i else None
             after = leaves[i + 1] if i + 1 < len(leaves) else None
-            if leaf.kind != "NAME" or _is_keyword(leaf, before, after, leaves[:i]):
+            if leaf.kind != "NAME" or _is_keyword(leaf, before, after, leaves[0].word, in_case=cases[-1]):
                 leaf.text = leaf.word
+        if leaf.kind == "CASE" or leaf.text in ("(", "[", "{"):
+            cases.append(leaf.kind == "CASE")
+        elif leaf.kind == "END" or leaf.text in (")", "]", "}"):
+            cases.pop()
 
 
-def _is_keyword(leaf: Leaf, before: Leaf | None, after: Leaf | None, earlier: list[Leaf]) -> bool:
+def _is_keyword(leaf: Leaf, before: Leaf | None, after: Leaf | None, first: str, *, in_case: bool) -> bool:
     previous, following = (before.word if before else ""), (after.word if after else "")
     if (before and before.text == ".") or (after and after.text == ".") or previous == "as":
         return False
     word = leaf.word
     if word == "else":  # outside of a case, `else` in lower case would begin a message
-        return _inside_case(earlier)
+        return in_case
     if word in RESERVED:
         return True
     if word == "by":
@@ -63,23 +66,12 @@ def _is_keyword(leaf: Leaf, before: Leaf | None, after: Leaf | None, earlier: li
     if word in ("exists", "over", "filter", "values"):
         return after is not None and after.text == "("
     if word == "set":
-        return bool(earlier) and earlier[0].word == "update"
+        return first == "update"
     if word in ("first", "last"):
         return previous == "nulls"
     if word == "between":
         return operand_before(before) and after is not None and after.text not in (")", ",", "(")
     return word == "nulls" and following in ("first", "last")
-
-
-def _inside_case(earlier: list[Leaf]) -> bool:
-    """Whether the innermost thing open after some tokens is a `case`."""
-    opened: list[str] = []
-    for leaf in earlier:
-        if leaf.kind == "CASE" or leaf.text in ("(", "[", "{"):
-            opened.append(leaf.kind)
-        elif opened and (leaf.kind == "END" or leaf.text in (")", "]", "}")):
-            opened.pop()
-    return bool(opened) and opened[-1] == "CASE"
 
 
 def operand_before(before: Leaf | None) -> bool:
