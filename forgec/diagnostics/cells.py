@@ -22,7 +22,7 @@ def clean(text: str) -> str:
 
 def columns(text: str) -> int:
     """How many columns a terminal gives to `text`, which must be clean."""
-    return sum(map(_columns, text))
+    return len(text) if text.isascii() else sum(map(_columns, text))
 
 
 class Cell(NamedTuple):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from forgec.diagnostics.cells import columns
+
 SPREAD = 40
 """A cell that would make a line leave more blanks than this stands out of its column."""
 
@@ -14,7 +16,8 @@ def align(
     """The rows, which have equally many cells, as lines with these cells below each other.
 
     `gap` blanks at least stand between cells, columns begin at multiples of `stop`, the first cell takes at least
-    `least` blanks. In the column `loose` only cells that others follow count. A column gets narrower when a line would
+    `least` blanks. A row ends at its last cell that is not empty. In the column `loose` only cells that others follow
+    count. A column gets narrower when a line would
     otherwise be longer than `limit`; cells that are too wide for it then stand out, and what follows them moves.
     """
     used = [column for column in range(len(rows[0])) if any(row[column] for row in rows)]
@@ -22,22 +25,22 @@ def align(
     lines = [""] * len(rows)
     for column in range(len(used)):
         rest = [_rest(row, column, gap) for row in rows]
-        ends = [len(line) + len(row[column]) for line, row in zip(lines, rows, strict=True)]
-        followed = [i for i, row in enumerate(rows) if any(row[column + 1 :])]
-        counted = followed if not followed or used[column] == loose else range(len(rows))
+        lines = [line + row[column] for line, row in zip(lines, rows, strict=True)]
+        ends = list(map(columns, lines))
+        followed = [any(row[column + 1 :]) for row in rows]
+        counts = followed if used[column] == loose or not any(followed) else [any(row[column:]) for row in rows]
         floor = 0 if column else least
-        edge = _edge({i: max(ends[i], floor) for i in counted}, rest, limit, gap, stop)
-        for i, row in enumerate(rows):
-            lines[i] += row[column]
-            if i in followed:
-                lines[i] = lines[i].ljust(edge).ljust(ends[i] + gap)
+        edge = _edge({i: max(ends[i], floor) for i, counted in enumerate(counts) if counted}, rest, limit, gap, stop)
+        for i, line in enumerate(lines):
+            if followed[i]:
+                lines[i] = line + " " * max(edge - ends[i], gap)
     return lines
 
 
 def _rest(row: Sequence[str], column: int, gap: int) -> int:
     """The columns that the cells after `column` take at least, with the gaps between them."""
     cells = [cell for cell in row[column + 1 :] if cell]
-    return sum(map(len, cells)) + gap * max(len(cells) - 1, 0)
+    return sum(map(columns, cells)) + gap * max(len(cells) - 1, 0)
 
 
 def _edge(ends: dict[int, int], rest: list[int], limit: int, gap: int, stop: int) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from forgec.diagnostics.cells import columns
 from forgec.formatting.leaves import Comment, Leaf, spaced
 from forgec.formatting.texts import indented
 
@@ -117,14 +118,14 @@ class Page:
             for line in lines:
                 text = " " * line.indent + line.text
                 if line.trail:
-                    text = text.ljust(column) + "  " + " ".join(comment.text for comment in line.trail)
+                    text += " " * (column - columns(text)) + "  " + " ".join(comment.text for comment in line.trail)
                 written.append(("\n" if line.blank and written else "") + text.rstrip(" "))
         return "".join(text + "\n" for text in written)
 
 
 def _comment_column(lines: list[_Line]) -> int:
     """Where the comments of adjacent lines are aligned: 0 when that makes a line too long."""
-    column = max(line.indent + len(line.text) for line in lines)
-    widest = max(len(comment.text) for line in lines for comment in line.trail)
+    column = max(line.indent + columns(line.text) for line in lines)
+    widest = max(columns(comment.text) for line in lines for comment in line.trail)
     tall = any("\n" in line.text or line.blank for line in lines[1:]) or "\n" in lines[0].text
     return 0 if tall or column + 2 + widest > WIDTH else column

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from forgec.diagnostics.cells import columns
 from forgec.formatting.align import align
 from forgec.formatting.flow import flow
 from forgec.formatting.leaves import Leaf, Node, flat, leaves_of, one_line
@@ -41,9 +42,13 @@ def put_fill(page: Page, node: Node, indent: int) -> None:
 
 def _grid(rows: list[Node]) -> dict[Node, _Row]:
     """The cells of the rows that are like most others: no comment inside, as many cells as the first."""
-    cells = {row: _split(list(row.leaves())) for row in rows if flat(list(row.leaves())) is not None}
+    cells = {row: _split(leaves) for row in rows if _is_plain(leaves := list(row.leaves()))}
     count = len(next(iter(cells.values()))) if cells else 0
     return {row: split for row, split in cells.items() if all(split) and len(split) == count}
+
+
+def _is_plain(leaves: list[Leaf]) -> bool:
+    return flat(leaves) is not None and not any(leaf.inline for leaf in leaves)
 
 
 def _split(leaves: list[Leaf]) -> _Row:
@@ -62,43 +67,53 @@ def _split(leaves: list[Leaf]) -> _Row:
 
 
 def _lines(rows: Sequence[_Row], indent: int) -> list[dict[int, str]]:
-    """The lines of each row by the cell they begin with; long rows are all broken before the same cells."""
+    """The lines of each row by the cell they begin with; the rows that are broken are so before the same cells."""
     if not rows:
         return []
     texts = [[flat(cell) or "" for cell in row] for row in rows]
-    columns = [_justified([row[j] for row in texts]) for j in range(len(texts[0]))]
     lines: list[dict[int, str]] = [{} for _ in rows]
-    begin = 0
-    while begin < len(columns):
+    broken = _broken(texts, indent)
+    begin, count, placed = 0, len(texts[0]), list(range(len(rows)))
+    while begin < count:
         inset = indent + (STEP if begin else 0)
-        end = _line_end(columns, begin, inset)
-        aligned = align(list(zip(*columns[begin:end], strict=True)), WIDTH - inset - 1)
-        for row, text in zip(lines, aligned, strict=True):
-            row[begin] = text
-        begin = end
+        end = _line_end([texts[i] for i in broken], begin, inset) if broken else count
+        ends = [end if i in broken else count for i in placed]
+        cells = [[*texts[i][begin:e], *[""] * (count - e)] for i, e in zip(placed, ends, strict=True)]
+        first, *others = zip(*cells, strict=True)
+        justified = [first if begin else _justified(first), *map(_justified, others)]
+        for i, line in zip(placed, align(list(zip(*justified, strict=True)), WIDTH - inset - 1), strict=True):
+            lines[i][begin] = line
+        begin, placed = end, list(broken)
     return lines
 
 
-def _justified(column: list[str]) -> list[str]:
+def _broken(rows: list[list[str]], indent: int) -> dict[int, None]:
+    """The rows that take several lines: those that are too long, or all when they are the most, or short ones."""
+    long = dict.fromkeys(i for i, row in enumerate(rows) if _line_end([row], 0, indent) < len(row))
+    short = [row for i, row in enumerate(rows) if i not in long]
+    fit = short and _line_end(short, 0, indent) == len(rows[0])
+    return long if fit and len(short) > len(long) else dict.fromkeys(range(len(rows)))
+
+
+def _justified(column: Sequence[str]) -> Sequence[str]:
     """A column of numbers with their last digits below each other; any other column as it is."""
-    if not all(map(_NUMBER.fullmatch, column)) or len(set(map(len, column))) == 1:
+    numbers = [cell.strip("(,)") for cell in column]
+    if not all(_NUMBER.fullmatch(cell) for cell in column if cell):
         return column
-    inner = [cell.strip("(,)") for cell in column]
-    widest = max(map(len, inner))
+    widest = max(map(len, numbers))
     return [
-        ("(" if cell[0] == "(" else "") + text.rjust(widest) + cell[len(text) + (cell[0] == "(") :]
-        for cell, text in zip(column, inner, strict=True)
+        cell and cell.replace(number, number.rjust(widest), 1) for cell, number in zip(column, numbers, strict=True)
     ]
 
 
-def _line_end(columns: list[list[str]], begin: int, indent: int) -> int:
-    """The first column that has no place on the line that begins with the column `begin`."""
+def _line_end(rows: list[list[str]], begin: int, indent: int) -> int:
+    """The first column that has no place on the line of some rows that begins with the column `begin`."""
     used = indent
-    for j in range(begin, len(columns)):
-        used += max(map(len, columns[j])) + (j > begin)
+    for j in range(begin, len(rows[0])):
+        used += max(columns(row[j]) for row in rows) + (j > begin)
         if used + 1 > WIDTH and j > begin:
             return j
-    return len(columns)
+    return len(rows[0])
 
 
 def _put_row(page: Page, row: _Row, lines: dict[int, str], indent: int) -> None:
