@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 SQL_RULES = frozenset({"sql", "expr", "parens"})
 
 
-@dataclass
+@dataclass(slots=True)
 class Comment:
     """A comment, and whether a blank line stands above it."""
 
@@ -20,7 +20,7 @@ class Comment:
         return self.text.startswith("--")
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Leaf:
     """A token as it will be printed.
 
@@ -52,7 +52,7 @@ class Leaf:
         return self.text.lower() if self.kind in ("NAME", "CASE", "END", "_ELSE", "WRITE") else ""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Node:
     """A rule of the grammar; `magic` when the author ended its list with a comma, which keeps the list broken."""
 

@@ -5,8 +5,8 @@ The syntax tree of `nodes.py` says what a spec means; this one says how it is wr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
@@ -16,8 +16,7 @@ from forgec.source import Source
 from forgec.syntax.terminals import whole_word
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """One token: the name of its terminal, its text, and the offset where it starts."""
 
     kind: str
@@ -29,8 +28,7 @@ class Word:
         return self.start + len(self.text)
 
 
-@dataclass(frozen=True)
-class Phrase:
+class Phrase(NamedTuple):
     """One rule (or its alias) of the grammar, and what it consists of, punctuation included."""
 
     rule: str
