@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from click.testing import CliRunner, Result
@@ -105,6 +106,26 @@ def test_a_file_that_cannot_be_read_or_written(loose: Path, monkeypatch: pytest.
     assert result.exit_code == 1
     assert "error[AFS804]: cannot be written: No space left on device\n --> loose.afs" in result.stderr
     assert sorted(path.name for path in Path().iterdir()) == ["broken.afs", "loose.afs", "neat.afs"]
+
+
+def test_only_what_is_a_file_and_may_be_written_is_replaced(loose: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo("pipe.afs")
+    writer = Thread(target=lambda: Path("pipe.afs").write_text(LOOSE, encoding="utf-8"))
+    writer.start()
+    result = invoke("pipe.afs")
+    writer.join()
+    assert (result.exit_code, Path("pipe.afs").is_fifo()) == (1, True)
+    assert "error[AFS804]: cannot be written: it is no regular file" in result.stderr
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)  # root may write everything
+    result = invoke("loose.afs")
+    assert (result.exit_code, loose.read_text(encoding="utf-8")) == (1, LOOSE)
+    assert "error[AFS804]: cannot be written: Permission denied" in result.stderr
+
+
+def test_links_that_run_in_a_circle_are_no_defect(loose: Path) -> None:
+    Path("circle.afs").symlink_to("circle.afs")
+    result = invoke("circle.afs")
+    assert result.exit_code == 2 and "error[AFS001]: this file cannot be read: " in result.stderr
 
 
 def test_json(loose: Path) -> None:
