@@ -66,7 +66,8 @@ def command(name: str, more: tuple[Path, ...], out: Path | None, force: bool, so
             drafted = draft_spec(name, list(dict.fromkeys(wanted)), path)
         except SourceError as error:
             _refuse(error.diagnostic)
-    _write(path, _laid_out(Source(path.as_posix(), drafted.text if drafted else starter_spec(name, path))))
+    text = drafted.text if drafted else starter_spec(name, path)
+    _write(path, format_source(Source(path.as_posix(), text), Report()) or text)
     if drafted is not None:
         show([*drafted.warnings, *drafted.findings])
     click.echo(_next(name, path, drafted))
@@ -85,11 +86,6 @@ def _check_name(name: str) -> None:
 def _refuse(diagnostic: Diagnostic) -> None:
     show([diagnostic])
     sys.exit(UNREADABLE)
-
-
-def _laid_out(source: Source) -> str:
-    """The text as `forgec fmt` lays it out, so that it has nothing to change in a new spec."""
-    return format_source(source, Report()) or source.text
 
 
 def _write(path: Path, text: str) -> None:

@@ -19,16 +19,18 @@ def tools(table: DraftTable) -> list[str]:
 def _get(table: DraftTable) -> list[str]:
     key = table.key
     found = _free("found", [column.name for column in key])
+    signature = f'returns {table.name} "One row of {table.name}." {{'
     if len(key) == 1:
-        head = f"tool get_{table.name}({key[0].name} -> {table.name} as {found})"
-        return [*_signed(head, f"returns {table.name}", f"One row of {table.name}."), "{", f"  return ${found};", "}"]
+        return [
+            f"tool get_{table.name}({key[0].name} -> {table.name} as {found}) {signature}",
+            f"return ${found};",
+            "}",
+        ]
     parameters = ", ".join(f"{column.name} {_type(column)}" for column in key)
     where = " and ".join(f"{column.name} = ${column.name}" for column in key)
     return [
-        *_signed(f"tool get_{table.name}({parameters})", f"returns {table.name}", f"One row of {table.name}."),
-        "{",
-        f"  let {found} = select * from {table.name} where {where}",
-        f'    else "There is no such row of {table.name}";',
+        f"tool get_{table.name}({parameters}) {signature}",
+        f'  let {found} = select * from {table.name} where {where} else "There is no such row of {table.name}";',
         f"  return ${found};",
         "}",
     ]
@@ -39,18 +41,13 @@ def _list(table: DraftTable) -> list[str]:
     parameters = ", ".join(f"{column.name} -> {column.references}?" for column in filters)
     tests = [f"(${column.name} is null or {column.name} = ${column.name})" for column in filters]
     doc = f"The first {LISTED} rows of {table.name}" + (", all or those that refer to something." if filters else ".")
-    lines = [*_signed(f"tool list_{table.name}({parameters})", f"returns {table.name}[]", doc), "{"]
-    where = [f"    {'where' if i == 0 else '  and'} {test}" for i, test in enumerate(tests)]
+    where = f" where {' and '.join(tests)}" if tests else ""
     order = ", ".join(column.name for column in table.key)
     return [
-        *lines, f"  return select * from {table.name}", *where, f"    order by {order} limit {LISTED};", "}",
-    ]  # fmt: skip
-
-
-def _signed(head: str, returns: str, doc: str) -> list[str]:
-    """The head of a tool in one line, or in two."""
-    line = f'{head} {returns} "{doc}"'
-    return [line] if len(line) <= 110 else [f"{head} {returns}", f'  "{doc}"']
+        f'tool list_{table.name}({parameters}) returns {table.name}[] "{doc}" {{',
+        f"  return select * from {table.name}{where} order by {order} limit {LISTED};",
+        "}",
+    ]
 
 
 def _type(column: DraftColumn) -> str:

@@ -1,4 +1,4 @@
-"""A draft as the text of a spec."""
+"""A draft as the text of a spec, in whatever layout: `forgec new` formats what it writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from forgec.starting.probes import task, tests, tools
 from forgec.starting.values import documentation, without_controls
 from forgec_runtime.types import Enum
 
-WIDTH = 118
+WIDTH = 110
 _BARE = re.compile(r"[a-z][a-z0-9_]*")
 _WORDS = {"case", "else", "end", "enforced", "audited", "insert", "update", "delete"}
 CLOCK = "2025-01-01 09:00:00"
@@ -155,8 +155,6 @@ def _rows(table: DraftTable) -> Iterator[str]:
         yield f"  -- {head} (...), (...);"
         return
     yield f"  {head}"
-    cells = [[value if value is not None else "null" for value in row] for row in table.rows]
-    widths = [min(max(len(row[i]) for row in cells), 30) for i in range(len(table.columns))]
-    for number, row in enumerate(cells, 1):
-        padded = [f"{value}, ".ljust(width + 2) for value, width in zip(row[:-1], widths, strict=False)]
-        yield f"    ({''.join(padded)}{row[-1]}){';' if number == len(cells) else ','}"
+    for number, row in enumerate(table.rows, 1):
+        cells = ", ".join("null" if value is None else value for value in row)
+        yield f"    ({cells}){';' if number == len(table.rows) else ','}"
