@@ -67,10 +67,8 @@ def declarations(spec: str) -> list[tuple[tuple[str, str], str]]:
 
 def merged(spec: str, fragment: str) -> str:
     """`spec` with the declarations of `fragment`: one of the same kind and name is replaced, others are appended."""
-    found = dict(declarations(spec))
-    for key, text in declarations(fragment):
-        found[key] = text.rstrip("\n") + "\n\n"
-    return "".join(found.values()).rstrip("\n") + "\n"
+    found = {**dict(declarations(spec)), **dict(declarations(fragment))}
+    return "\n\n".join(text.rstrip("\n") for text in found.values()) + "\n"
 
 
 def replaced(document: str, changes: list[tuple[Block, str]]) -> str:

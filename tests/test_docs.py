@@ -163,6 +163,17 @@ def test_a_generated_list_is_fresh(name: str, regen: bool) -> None:
         assert found[2] == GENERATED[name]
 
 
+@pytest.mark.parametrize(
+    "block",
+    [block for block in EXAMPLES if _spec(block) == block.text and "error" not in block.attributes]
+    + [block for block in EXAMPLES if "long_rentals" in block.text]
+    + [block for block in blocks(read(DOCS / "tutorial.md")) if block.language == "afs"],
+    ids=lambda block: f"line{block.line}",
+)
+def test_whole_specs_and_those_of_the_tutorial_are_formatted(block: Block) -> None:
+    assert format_source(Source("docs.afs", block.text), Report()) == block.text
+
+
 # -- the tutorial and the loop ----------------------------------------------------------------------------------------
 
 
