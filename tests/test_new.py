@@ -216,18 +216,18 @@ def test_a_schema_of_postgresql(here: Path) -> None:
         enum MembersStatus { a, b }
 
         table members "People with a \\"card\\"" {
-          id          integer             key serial  "The number on it",
+          id         integer          key serial  "The number on it",
           -- called "Full Name" there; check REGEXP_MATCHES(full_name, '^A') there: unknown function `regexp_matches`
-          full_name   text                default 'x',
-          feels       Mood?               default 'sad',
-          created     timestamp?          default (now()),  -- with a time zone there; in UTC here
-          born        date?               default (today()),
-          tags        text?,  -- TEXT[] there, a type that specs do not have
-          balance     decimal(10, 2)?     default 0.00  check (balance >= 0),
-          rate        decimal(18, 2)?,             -- no number of digits there
-          token       text?               unique,  -- a UUID there; default GEN_RANDOM_UUID() there
-          status      MembersStatus,
-          boss        -> members?,
+          full_name  text             default 'x',
+          feels      Mood?            default 'sad',
+          created    timestamp?       default (now()),  -- with a time zone there; in UTC here
+          born       date?            default (today()),
+          tags       text?,  -- TEXT[] there, a type that specs do not have
+          balance    decimal(10, 2)?  default 0.00  check (balance >= 0),
+          rate       decimal(18, 2)?,          -- no number of digits there
+          token      text?            unique,  -- a UUID there; default GEN_RANDOM_UUID() there
+          status     MembersStatus,
+          boss       -> members?,
         }
 
         table loans {
@@ -289,23 +289,23 @@ def test_a_dump_of_mysql_with_rows(here: Path) -> None:
         enum OrdersKind { 'new', 'sent away' }
 
         table customer "People who buy" {
-          id      integer     key serial  "Our number",
-          e_mail  text        unique,  -- called "e-mail" there
+          id      integer  key serial  "Our number",
+          e_mail  text     unique,  -- called "e-mail" there
         }
 
         -- called "order" there
         table orders {
-          id              integer         key serial,
-          customer_id     -> customer,
-          kind            OrdersKind      default 'new',
-          paid            boolean         default false,  -- tinyint(1) there
-          group_value     integer?        default 3,      -- called "group" there
-          colours         text?,                          -- SET('red', 'blue') there, a type that specs do not have
-          year            integer?,
-          note            text?,
-          extra           text?,                           -- JSON there, a type that specs do not have
-          total           decimal(18, 4)  default 0.0000,  -- up to 30 digits there, 18 here
-          at              timestamp?      default (now()),
+          id           integer         key serial,
+          customer_id  -> customer,
+          kind         OrdersKind      default 'new',
+          paid         boolean         default false,  -- tinyint(1) there
+          group_value  integer?        default 3,      -- called "group" there
+          colours      text?,                          -- SET('red', 'blue') there, a type that specs do not have
+          year         integer?,
+          note         text?,
+          extra        text?,                           -- JSON there, a type that specs do not have
+          total        decimal(18, 4)  default 0.0000,  -- up to 30 digits there, 18 here
+          at           timestamp?      default (now()),
         }
         """
     )
@@ -335,19 +335,19 @@ def test_a_script_of_sqlite(here: Path) -> None:
         enum TKind { x, y }
 
         table t {
-          id      integer     key serial,
-          a       text?,  -- no type there
-          b       text?       unique,
-          c       double?     default 1.5,
-          kind    TKind?,
-          h       timestamp?  default (now()),
-          twice   text?,  -- computed there: b || b
+          id     integer     key serial,
+          a      text?,  -- no type there
+          b      text?       unique,
+          c      double?     default 1.5,
+          kind   TKind?,
+          h      timestamp?  default (now()),
+          twice  text?,  -- computed there: b || b
         }
 
         -- called "odd name" there
         table odd_name {
-          a_b     integer     key,  -- called "a b" there
-          c       text        key,
+          a_b  integer  key,  -- called "a b" there
+          c    text     key,
         }
         """
     )
@@ -376,29 +376,29 @@ def test_references_that_a_spec_cannot_say_become_comments(here: Path) -> None:
     assert tables(spec) == dedent(
         """\
         table a {
-          id      integer     key,
-          b_id    -> b?,
-          code    text?       unique,
-          x       integer?,  -- refers to gone (id) there, which is not in the source
+          id    integer   key,
+          b_id  -> b?,
+          code  text?     unique,
+          x     integer?,  -- refers to gone (id) there, which is not in the source
         }
 
         table b {
-          id      integer     key,
+          id      integer   key,
           a_id    integer?,  -- refers to a there; here references may not run in a circle
           a_code  text?,     -- refers to a (code) there, which is not its key
         }
 
         table p {
-          x   integer     key,
-          y   integer     key,
+          x  integer  key,
+          y  integer  key,
         }
 
         -- x, y refer to p there; a reference is to a key of one column
         table r {
-          id      integer     key,
-          x       integer?,
-          y       integer?,
-          boss    -> r?,
+          id    integer   key,
+          x     integer?,
+          y     integer?,
+          boss  -> r?,
         }
         """
     )
@@ -421,15 +421,15 @@ def test_domains_partitions_and_generated_columns_of_postgresql(here: Path) -> N
     assert tables(spec) == dedent(
         """\
         table film {
-          id      integer         key,
-          made    integer?,        -- of the domain year there
-          half    decimal(4, 2)?,  -- computed there: ROUND(id / 2.0, 2)
+          id    integer         key,
+          made  integer?,        -- of the domain year there
+          half  decimal(4, 2)?,  -- computed there: ROUND(id / 2.0, 2)
         }
 
         table sale {
-          id      integer     key,
-          at      date        key,
-          film    -> film?,
+          id    integer   key,
+          at    date      key,
+          film  -> film?,
         }
         """
     )
@@ -517,7 +517,7 @@ def test_a_sqlite_file_with_more_rows_than_a_draft_holds(here: Path) -> None:
     assert "-- customers: 50 of 120 rows: the first whole ones, with references to rows that are here" in spec
     assert "    (50, '2024-01-05', false,   25,  62.5);" in spec
     assert "-- orders: 0 of 60 rows" in spec
-    assert "  total       decimal(8, 2)?  check (total >= 0)," in spec
+    assert "  total     decimal(8, 2)?  check (total >= 0)," in spec
     assert "invariant customers_joined_vip_spent_unique" in spec
 
 
@@ -534,13 +534,13 @@ def test_values_that_their_types_do_not_hold_change_the_type(here: Path) -> None
     assert tables(spec) == dedent(
         """\
         table t {
-          id      integer             key serial,
-          n       text?,            -- integer there, but there are values such as "abc"
-          big     double?,          -- integer there, but there are values such as "1.2345678901234567e+19"
-          d       decimal(10, 2)?,  -- decimal(4, 1) there, but there are values such as "1.25"
-          day     text?,            -- date there, but there are values such as "2024-02-30"
-          b       text?,            -- BLOB there, a type that specs do not have
-          w       decimal(10, 3)?,  -- no number of digits there
+          id   integer          key serial,
+          n    text?,            -- integer there, but there are values such as "abc"
+          big  double?,          -- integer there, but there are values such as "1.2345678901234567e+19"
+          d    decimal(10, 2)?,  -- decimal(4, 1) there, but there are values such as "1.25"
+          day  text?,            -- date there, but there are values such as "2024-02-30"
+          b    text?,            -- BLOB there, a type that specs do not have
+          w    decimal(10, 3)?,  -- no number of digits there
         }
         """
     )
@@ -611,31 +611,31 @@ def test_csv_files_that_refer_to_each_other(here: Path) -> None:
     assert tables(spec) == dedent(
         """\
         table customers {
-          name        text,                 -- called "Name" there
-          id          integer         key,  -- guessed to be the key: no two rows have the same
-          zip         text,
-          balance     decimal(10, 2),
-          e_mail      text,  -- called "e-mail" there
-          born        date?,
-          ratio       double,
+          name     text,                 -- called "Name" there
+          id       integer         key,  -- guessed to be the key: no two rows have the same
+          zip      text,
+          balance  decimal(10, 2),
+          e_mail   text,  -- called "e-mail" there
+          born     date?,
+          ratio    double,
         }
 
         table orders {
-          order_no        text            key,  -- guessed to be the key: no two rows have the same
-          customer_id     -> customers,         -- guessed: its name, and every value is the id of a row of customers
-          at              timestamp,
-          paid            boolean,
+          order_no     text          key,  -- guessed to be the key: no two rows have the same
+          customer_id  -> customers,       -- guessed: its name, and every value is the id of a row of customers
+          at           timestamp,
+          paid         boolean,
         }
 
         -- order_no and line were guessed to be the key: no two rows have the same pair
         table order_lines {
-          order_no    -> orders   key,  -- guessed: its name, and every value is the order_no of a row of orders
-          line        integer     key,
-          qty         integer,
+          order_no  -> orders  key,  -- guessed: its name, and every value is the order_no of a row of orders
+          line      integer    key,
+          qty       integer,
         }
 
         table log {
-          row_number  integer     key serial,  -- no key there: the rows are numbered
+          row_number  integer  key serial,  -- no key there: the rows are numbered
           text        text,
           more        text,
         }
@@ -677,15 +677,15 @@ def test_a_parquet_file(here: Path) -> None:
     assert tables(spec) == dedent(
         """\
         table things {
-          thing_id    integer         key,  -- guessed to be the key: no two rows have the same
-          grosse      text,                 -- called "Größe" there
-          s           text,                 -- STRUCT(a BIGINT) there, a type that specs do not have
-          l           text,                 -- BIGINT[] there, a type that specs do not have
-          d           decimal(12, 2),
-          tz          timestamp,  -- with a time zone there; in UTC here
-          b           text,       -- BLOB there, a type that specs do not have
-          even        boolean,
-          m           integer?,
+          thing_id  integer         key,  -- guessed to be the key: no two rows have the same
+          grosse    text,                 -- called "Größe" there
+          s         text,                 -- STRUCT(a BIGINT) there, a type that specs do not have
+          l         text,                 -- BIGINT[] there, a type that specs do not have
+          d         decimal(12, 2),
+          tz        timestamp,  -- with a time zone there; in UTC here
+          b         text,       -- BLOB there, a type that specs do not have
+          even      boolean,
+          m         integer?,
         }
         """
     )

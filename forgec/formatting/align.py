@@ -11,14 +11,14 @@ SPREAD = 40
 
 
 def align(
-    rows: Sequence[Sequence[str]], limit: int, *, gap: int = 1, stop: int = 1, least: int = 0, loose: int | None = None
+    rows: Sequence[Sequence[str]], limit: int, *, gap: int = 1, least: int = 0, loose: int | None = None
 ) -> list[str]:
     """The rows, which have equally many cells, as lines with these cells below each other.
 
-    `gap` blanks at least stand between cells, columns begin at multiples of `stop`, the first cell takes at least
-    `least` blanks. A row ends at its last cell that is not empty. In the column `loose` only cells that others follow
-    count. A column gets narrower when a line would
-    otherwise be longer than `limit`; cells that are too wide for it then stand out, and what follows them moves.
+    `gap` blanks at least stand between cells, and the first cell takes at least `least` columns. A row ends at its
+    last cell that is not empty. In the column `loose` only cells that others follow count. A column gets narrower when
+    a line would otherwise be longer than `limit`; cells that are too wide for it then stand out, and what follows them
+    moves.
     """
     used = [column for column in range(len(rows[0])) if any(row[column] for row in rows)]
     rows = [[row[column] for column in used] for row in rows]
@@ -30,7 +30,7 @@ def align(
         followed = [any(row[column + 1 :]) for row in rows]
         counts = followed if used[column] == loose or not any(followed) else [any(row[column:]) for row in rows]
         floor = 0 if column else least
-        edge = _edge({i: max(ends[i], floor) for i, counted in enumerate(counts) if counted}, rest, limit, gap, stop)
+        edge = _edge({i: max(ends[i], floor) for i, counted in enumerate(counts) if counted}, rest, limit, gap)
         for i, line in enumerate(lines):
             if followed[i]:
                 lines[i] = line + " " * max(edge - ends[i], gap)
@@ -43,10 +43,10 @@ def _rest(row: Sequence[str], column: int, gap: int) -> int:
     return sum(map(columns, cells)) + gap * max(len(cells) - 1, 0)
 
 
-def _edge(ends: dict[int, int], rest: list[int], limit: int, gap: int, stop: int) -> int:
+def _edge(ends: dict[int, int], rest: list[int], limit: int, gap: int) -> int:
     """Where the next column begins, given where the cells of this one end."""
     for end in sorted(set(ends.values()), reverse=True):
-        edge = -(-(end + gap) // stop) * stop
+        edge = end + gap
         inside = [i for i, other in ends.items() if other <= end]
         narrow = edge - min(ends[i] for i in inside) <= SPREAD
         if narrow and all(edge + rest[i] <= limit or ends[i] + gap + rest[i] > limit for i in inside):

@@ -46,7 +46,7 @@ def put_list(page: Page, node: Node, indent: int) -> None:
     parts, last = node.parts[opening + 1 : -1], node.last
     if len(parts) == 1 and isinstance(parts[0], Node) and parts[0].rule == "fields":
         parts = parts[0].parts
-    lines = _lines([part for part in parts if isinstance(part, Node)], indent, 4 if node.rule == "table" else 1)
+    lines = _lines([part for part in parts if isinstance(part, Node)], indent)
     page.put(leaves_of([node.parts[opening]]))
     for i, part in enumerate(parts):
         if isinstance(part, Leaf):
@@ -67,12 +67,12 @@ def _has_list(node: Node) -> bool:
     return node.rule in _LISTS or any(_has_list(child) for child in node.nodes())
 
 
-def _lines(elements: list[Node], indent: int, stop: int) -> dict[Node, str | None]:
+def _lines(elements: list[Node], indent: int) -> dict[Node, str | None]:
     """The elements on a line each, in columns; None for those that cannot stand on one."""
     limit = WIDTH - indent - STEP - 1
     cells = {element: _cells(element) for element in elements}
     rows = {element: row for element, row in cells.items() if row is not None and _shortest(row) <= limit}
-    aligned = align(list(rows.values()), limit, gap=2, stop=stop, loose=_MODIFIED) if rows else []
+    aligned = align(list(rows.values()), limit, gap=2, loose=_MODIFIED) if rows else []
     return {**dict.fromkeys(elements), **dict(zip(rows, aligned, strict=True))}
 
 

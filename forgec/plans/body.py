@@ -34,7 +34,13 @@ def tool_function(tool: m.Tool, rules: Iterable[m.Rule], lowering: Lowering) -> 
     arguments = [(py.identifier(p.name), annotation(p.cell)) for p in tool.parameters]
     returns = body.returns()
     return FunctionPlan(
-        py.identifier(tool.name), tuple(arguments), returns, tool.doc, tuple(merged), tuple(lowering.queries)
+        py.identifier(tool.name),
+        tuple(arguments),
+        returns,
+        tool.doc,
+        tuple(merged),
+        tuple(lowering.queries),
+        tuple(lowering.indexes),
     )
 
 
@@ -44,7 +50,8 @@ def annotation(cell: Cell) -> str:
 
 
 _TYPED = (
-    "call.rows", "call.row", "call.find", "call.where", "sql.ordered", "len", "bool", "Decimal", "date", "datetime",
+    "call.rows", "call.row", "call.find", "call.where", "sql.ordered", "sql.only", "len", "bool", "Decimal", "date",
+    "datetime",
 )  # fmt: skip
 
 
@@ -204,7 +211,10 @@ class _Body:
         if isinstance(tree, exp.Select) and not any(part for name, part in tree.args.items() if name != "expressions"):
             return [py.assign(target, self._record(tree))]
         by_key = self.low.attempt(lambda: self._bind_by_key(target, tree))
-        return by_key if by_key is not None else [py.assign(target, self._ask(tree, "row"))]
+        if by_key is not None:
+            return by_key
+        picked = self.low.attempt(lambda: picks.row(self.low, tree))
+        return [py.assign(target, picked if picked is not None else self._ask(tree, "row"))]
 
     def _record(self, tree: exp.Select) -> ast.expr:
         return py.dictionary([(item.alias, self.low.value(item.this).node) for item in tree.selects])

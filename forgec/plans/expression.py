@@ -38,6 +38,8 @@ class Lowering:
     checker: SqlChecker
     values: dict[str, Shape] = field(default_factory=dict)
     queries: list[QueryPlan] = field(default_factory=list)
+    indexes: list[tuple[str, str]] = field(default_factory=list)
+    """The columns whose indexes are used so far: tables and columns."""
     purpose: str = "value"
     rows: dict[str, str] = field(default_factory=dict)
     """Python names of values that are not called as the spec calls them (the row that an update changes)."""
@@ -52,21 +54,24 @@ class Lowering:
 
     def value(self, tree: exp.Expr) -> Lowered:
         """The Python of an expression; asks DuckDB where it must."""
-        made = len(self.queries)
+        made = len(self.queries), len(self.indexes)
         try:
             return self._lower(tree)
         except NoTwin as reason:
-            del self.queries[made:]
+            self._forget_since(*made)
             return self._ask_value(tree, str(reason))
 
     def attempt(self, plan: Callable[[], T]) -> T | None:
         """What `plan` gives; None when it raises `NoTwin`, and then its queries are forgotten."""
-        made = len(self.queries)
+        made = len(self.queries), len(self.indexes)
         try:
             return plan()
         except NoTwin:
-            del self.queries[made:]
+            self._forget_since(*made)
             return None
+
+    def _forget_since(self, queries: int, indexes: int) -> None:
+        del self.queries[queries:], self.indexes[indexes:]
 
     @contextmanager
     def row_of(self, table: str, name: str) -> Iterator[None]:

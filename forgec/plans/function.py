@@ -18,3 +18,5 @@ class FunctionPlan:
     doc: str
     groups: tuple[tuple[ast.stmt, ...], ...]
     queries: tuple[QueryPlan, ...]
+    indexes: tuple[tuple[str, str], ...] = ()
+    """The columns by whose values rows are found without a query: tables and columns."""

@@ -151,7 +151,7 @@ class _Planner:
         )
         self.taken["functions"].update(query.name for query in low.queries)
         name = py.identifier(function.name)
-        return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries))
+        return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries), tuple(low.indexes))
 
     def check(self, table: m.Table) -> FunctionPlan | None:
         """A function that refuses a row which breaks a `check` of its table."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from forgec.plans import python as py
 from forgec.plans.keyed import conjuncts, equalities, plain_source
@@ -18,6 +18,8 @@ from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, 
 if TYPE_CHECKING:
     from forgec.model.spec import Column, Table
     from forgec.plans.expression import Lowering
+
+T = TypeVar("T")
 
 _SORTABLE = (Text, Enum, Integer, Decimal, Double, Boolean, Date, Timestamp)
 
@@ -32,25 +34,23 @@ class Pick:
     found: ast.expr
     tests: list[ast.expr]
 
-    def each(self, value: ast.expr) -> ast.ListComp:
-        """`[value for row in found if tests]`."""
-        return ast.ListComp(value, [self._loop(self.tests)])
+    def each(self, value: ast.expr | None) -> ast.expr:
+        """`[value for row in found if tests]`, the rows themselves without `value`."""
+        if value is None and not self.tests:
+            return self.found
+        return ast.ListComp(value or py.name(self.row), [py.loop(self.row, self.found, self.tests)])
 
     def any(self) -> ast.expr:
         """Whether there is such a row."""
         if not self.tests:
             return py.call("bool", self.found)
-        return py.over("any", ast.GeneratorExp(py.conjunction(self.tests), [self._loop([])]))
+        return py.over("any", ast.GeneratorExp(py.conjunction(self.tests), [py.loop(self.row, self.found)]))
 
     def count(self) -> ast.expr:
         """How many such rows there are."""
         if not self.tests:
             return py.call("len", self.found)
-        return py.over("sum", ast.GeneratorExp(ast.Constant(1), [self._loop(self.tests)]))
-
-    def _loop(self, tests: list[ast.expr]) -> ast.comprehension:
-        ifs = [py.conjunction(tests)] if tests else []
-        return ast.comprehension(ast.Name(self.row, ast.Store()), self.found, ifs, 0)
+        return py.over("sum", ast.GeneratorExp(ast.Constant(1), [py.loop(self.row, self.found, self.tests)]))
 
 
 def pick(low: Lowering, table: Table, alias: str, where: exp.Expr | None) -> Pick:
@@ -63,20 +63,21 @@ def pick(low: Lowering, table: Table, alias: str, where: exp.Expr | None) -> Pic
     lowered = low.value(value)
     if lowered.type.sql != column.type.sql:
         raise NoTwin(f"{column.name} is {column.type}, not {lowered.type}")
+    low.indexes.append((table.name, column.name))
     found = py.call("call.where", py.name(table.name.upper()), ast.Constant(column.name), lowered.node)
-    rest = [part for part in conjuncts(where) if part is not used]
-    tests = on_row(low, table.name, row, lambda: low.row_conditions([_alone(part) for part in rest], alias))
+    rest = [_alone(part) for part in conjuncts(where) if part is not used]
+    tests = on_row(low, table.name, row, lambda: low.row_conditions(rest, alias))
     return Pick(table, alias, row, found, tests)
 
 
-def on_row(low: Lowering, table: str, row: str, plan: Callable[[], list[ast.expr]]) -> list[ast.expr]:
+def on_row(low: Lowering, table: str, row: str, plan: Callable[[], T]) -> T:
     """What Python computes for every row that is looked at; nothing of it may ask or look anything up."""
     if "row" in low.values:
         raise NoTwin("rows are looked at for each row")
-    made = len(low.queries)
+    made = len(low.queries), len(low.indexes)
     with low.row_of(table, row):
         planned = plan()
-    if len(low.queries) > made:
+    if made != (len(low.queries), len(low.indexes)):
         raise NoTwin("something is asked for each row")
     return planned
 
@@ -99,65 +100,130 @@ def _spread(column: Column) -> int:
 
 def exists(low: Lowering, node: exp.Expr) -> Lowered:
     """`exists (select ... where column = value)`."""
-    return Lowered(_of(low, node.this).any(), Boolean(), False)
+    return Lowered(_picked(low, node.this).any(), Boolean(), False)
 
 
 def single(low: Lowering, select: exp.Expr) -> Lowered:
-    """A subquery that counts rows."""
-    if not isinstance(select, exp.Select) or len(select.selects) != 1 or not _counts(select.selects[0]):
+    """The only value of a select: a number of rows, the least or greatest value, or a column of the only row."""
+    if not isinstance(select, exp.Select) or len(select.selects) != 1:
         raise NoTwin("a subquery searches tables")
-    return Lowered(_of(low, select, aggregates=True).count(), Integer(), False)
+    item = select.selects[0].unalias()
+    if isinstance(item, exp.Count) and isinstance(item.this, exp.Star) and not item.expressions:
+        return Lowered(_picked(low, select, aggregate=True).count(), Integer(), False)
+    if isinstance(item, exp.Min | exp.Max) and not item.expressions:
+        return _extreme(low, select, item)
+    listed = _listed(low, select, lambda alias: low.value(row_values(_alone(item), alias)).node)
+    return Lowered(py.call("sql.only", listed), low.type_of(item), True)
+
+
+def _extreme(low: Lowering, select: exp.Expr, item: exp.Expr) -> Lowered:
+    picked = _picked(low, select, aggregate=True)
+    tree = row_values(_alone(item.this), picked.alias)
+    value = on_row(low, picked.table.name, picked.row, lambda: low.value(tree))
+    if not isinstance(value.type, _SORTABLE):
+        raise NoTwin("an order that DuckDB knows")
+    twin = "sql.least" if isinstance(item, exp.Min) else "sql.greatest"
+    return Lowered(py.call(twin, ast.Starred(picked.each(value.node), ast.Load())), value.type, True)
+
+
+def row(low: Lowering, select: exp.Expr) -> ast.expr:
+    """The only row of a select, or None."""
+    return py.call("sql.only", _listed(low, select, None))
 
 
 def rows(low: Lowering, select: exp.Expr) -> ast.expr:
     """All rows of a select, in its order."""
-    picked = _of(low, select)
+    return _listed(low, select, None, sort=True)
+
+
+def _listed(
+    low: Lowering, select: exp.Expr, value: Callable[[str], ast.expr] | None, *, sort: bool = False
+) -> ast.expr:
+    """A list of the rows of a select or, with `value`, of what that makes of each row, given its alias.
+
+    It is in order if that matters, because of `sort` or a limit.
+    """
+    picked = _picked(low, select)
     assert isinstance(select, exp.Select)
-    table, alias = picked.table, picked.alias
+    name, alias = picked.row, picked.alias
     items = {item.alias: item.this for item in select.selects}
-    plain = {name: part.name for name, part in items.items() if isinstance(part, exp.Column) and part.table == alias}
-    if list(plain.items()) == [(column.name, column.name) for column in table.columns]:
-        found: ast.expr = picked.each(py.name(picked.row)) if picked.tests else picked.found
+    limit = select.args.get("limit")
+    if value is not None:
+        made: ast.expr | None = on_row(low, picked.table.name, name, lambda: value(alias))
+    elif _is_whole(items, picked):
+        made = None
     else:
-        values = on_row(
-            low, table.name, picked.row, lambda: [low.value(row_values(_alone(i), alias)).node for i in items.values()]
-        )
-        found = picked.each(py.dictionary(list(zip(items, values, strict=True))))
-    order = [ast.Constant(term) for term in _order(select, table, plain)]
-    return py.call("sql.ordered", found, *order)
+        trees = [row_values(_alone(tree), alias) for tree in items.values()]
+        values = on_row(low, picked.table.name, name, lambda: [low.value(tree).node for tree in trees])
+        made = py.dictionary(list(zip(items, values, strict=True)))
+    if not sort and limit is None:
+        return picked.each(made)
+    by_result = _order(select, picked, by_row=False) if value is None else None
+    if by_result is not None:
+        return _cut(py.call("sql.ordered", picked.each(made), *by_result), limit)
+    by_row = _order(select, picked, by_row=True)
+    if by_row is None:
+        raise NoTwin("an order that DuckDB knows")
+    found = _cut(py.call("sql.ordered", picked.each(None), *by_row), limit)
+    return found if made is None else ast.ListComp(made, [py.loop(name, found)])
 
 
-def _of(low: Lowering, select: exp.Expr, *, aggregates: bool = False) -> Pick:
+def _picked(low: Lowering, select: exp.Expr, *, aggregate: bool = False) -> Pick:
     source = plain_source(select, low.tables)
-    if source is None or not isinstance(select, exp.Select) or select.args.get("limit") or select.args.get("offset"):
+    if source is None or not isinstance(select, exp.Select) or select.args.get("offset"):
         raise NoTwin("a select searches tables")
-    if not aggregates and any(item.find(exp.AggFunc, exp.Window) for item in select.selects):
+    limited = aggregate and select.args.get("limit")
+    if limited or (not aggregate and any(item.find(exp.AggFunc, exp.Window) for item in select.selects)):
         raise NoTwin("an aggregate looks at all rows")
     where = select.args.get("where")
     return pick(low, *source, where.this if where is not None else None)
 
 
-def _counts(item: exp.Expr) -> bool:
-    inner = item.unalias()
-    return isinstance(inner, exp.Count) and isinstance(inner.this, exp.Star) and not inner.expressions
+def _is_whole(items: dict[str, exp.Expr], picked: Pick) -> bool:
+    """Whether the items are the columns of the table, all of them in their order."""
+    names = [column.name for column in picked.table.columns]
+    return list(items) == names and all(_column(tree, picked) == name for name, tree in items.items())
 
 
-def _order(select: exp.Select, table: Table, plain: dict[str, str]) -> list[str]:
-    """The columns that rows are sorted by, `-` before those that descend; the key decides, so nothing follows it."""
+def _column(tree: exp.Expr, picked: Pick) -> str | None:
+    """The column of the table that an expression is."""
+    return tree.name if isinstance(tree, exp.Column) and tree.table == picked.alias else None
+
+
+def _order(select: exp.Select, picked: Pick, *, by_row: bool) -> list[ast.expr] | None:
+    """The columns of the results, or of the rows, that say the order, `-` before those that descend; None if none do.
+
+    The order ends with the results from left to right, and nothing follows a whole key.
+    """
     items = {item.alias: item.this for item in select.selects}
-    terms: dict[str, bool] = {}
+    terms: list[tuple[exp.Expr, bool]] = []
     order = select.args.get("order")
     for ordered in order.expressions if order is not None else ():
-        if not ordered.this.meta.get("output") or ordered.args.get("nulls_first"):
-            raise NoTwin("an order by what is no column of the result")
-        terms.setdefault(ordered.this.name, bool(ordered.args.get("desc")))
-    keys = {column.name for column in table.key}
-    kept: list[str] = []
-    for name, descends in {**terms, **{name: False for name in items if name not in terms}}.items():
+        if ordered.args.get("nulls_first"):
+            return None
+        terms.append((ordered.this, bool(ordered.args.get("desc"))))
+    named = {tree.name for tree, _ in terms if tree.meta.get("output")}
+    terms.extend((exp.column(name), False) for name in items if name not in named)
+    keys = {column.name for column in picked.table.key}
+    kept: list[ast.expr] = []
+    for tree, descends in terms:
         if not keys:
             break
-        if not isinstance(infer(items[name]), _SORTABLE):
-            raise NoTwin("an order that DuckDB knows")
-        kept.append(f"-{name}" if descends else name)
-        keys.discard(plain.get(name, ""))
+        output = tree.name if tree.meta.get("output") or not tree.args.get("table") else None
+        sorted_by = items.get(output, tree) if output is not None else tree
+        column = _column(sorted_by, picked)
+        name = column if by_row else output
+        if name is None or not isinstance(infer(sorted_by), _SORTABLE):
+            return None
+        kept.append(ast.Constant(f"-{name}" if descends else name))
+        keys.discard(column or "")
     return kept
+
+
+def _cut(rows: ast.expr, limit: exp.Expr | None) -> ast.expr:
+    if limit is None:
+        return rows
+    most = limit.expression
+    if not isinstance(most, exp.Literal) or not most.name.isdigit():
+        raise NoTwin("a limit that is computed")
+    return ast.Subscript(rows, ast.Slice(None, ast.Constant(int(most.name))), ast.Load())

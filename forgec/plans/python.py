@@ -103,6 +103,11 @@ def text(parts: Sequence[str | ast.expr]) -> ast.expr:
     return ast.Constant(_Written(f"f{quote}{body}{quote}"))
 
 
+def loop(name: str, rows: ast.expr, tests: Sequence[ast.expr] = ()) -> ast.comprehension:
+    """`for name in rows if tests`."""
+    return ast.comprehension(ast.Name(name, ast.Store()), rows, [conjunction(tests)] if tests else [], 0)
+
+
 def over(function: str, generator: ast.GeneratorExp) -> ast.expr:
     """`function(value for row in rows)`, without the second brackets that `ast.unparse` writes."""
     return ast.Constant(_Written(f"{function}{source(generator)}"))

@@ -145,17 +145,9 @@ class Writes:
         picked = picks.pick(self.low, table, change.alias, change.where)
         if isinstance(change, Update) and any(tree.find(Lookup, Apply) for _, tree in change.assignments):
             raise NoTwin("something is looked up for each row")
-        row = py.name(picked.row)
-        written: list[ast.stmt] = []
-
-        def plan() -> list[ast.expr]:
-            written.append(write(row))
-            return []
-
-        picks.on_row(self.low, table.name, picked.row, plan)
-        found = picked.each(row) if picked.tests else picked.found
-        ordered = py.call("sql.ordered", found, *(ast.Constant(column.name) for column in table.key))
-        return [ast.For(ast.Name(picked.row, ast.Store()), ordered, written, [], lineno=0)]
+        written = picks.on_row(self.low, table.name, picked.row, lambda: write(py.name(picked.row)))
+        ordered = py.call("sql.ordered", picked.each(None), *(ast.Constant(column.name) for column in table.key))
+        return [ast.For(ast.Name(picked.row, ast.Store()), ordered, [written], [], lineno=0)]
 
     def _by_search(
         self, change: Update | Delete, items: Sequence[tuple[str, exp.Expr]], write: Callable[[ast.Name], ast.stmt]

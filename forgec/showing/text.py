@@ -50,6 +50,7 @@ def _tool(data: Data) -> str:
         ("held when it is done", [f"{one['kind']}: {one['text']}" for one in data["held"]]),
         ("reads", [_through(one["table"], one["through"]) for one in data["reads"]]),
         ("writes", [f"{one['how']} {one['table']}{_set(one)}" for one in data["writes"]]),
+        ("finds by index", [_index(index) for index in data["indexes"]]),
         ("asks DuckDB", [_query(query) for query in data["queries"]]),
         ("fed by", [f"{one['parameter']}: {_listed(one['tools'])}" for one in data["fed_by"]]),
         ("feeds", [f"{one['result'] or 'its result'}: {_listed(one['tools'])}" for one in data["feeds"]]),
@@ -66,6 +67,11 @@ def _guard(number: int, guard: Data) -> Iterator[str]:
     yield lead + " ".join(part for part in (inside.rstrip(), kind, guard["condition"]) if part)
     audited = "no refusal and no reward: " if guard["kind"] == "audited" else ""
     yield f'    {audited}"{guard["text"]}"'
+
+
+def _index(index: Data) -> str:
+    where = f"{index['function']}(): " if index["function"] else ""
+    return f"{where}{index['table']}.{index['column']}"
 
 
 def _query(query: Data) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from forgec.codegen.package import generate_tool
 from forgec.model import spec as m
+from forgec.plans.function import FunctionPlan
 from forgec.plans.package import PackagePlan, check_text
 from forgec.showing.signatures import parameter_text, tool_signature
 from forgec.showing.uses import flat, functions_in, keys_in, reads_of, sqls_of, writes_of
@@ -31,6 +32,7 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
         "held": _held(tool, spec),
         "reads": [{"table": table, "through": through} for table, through in reads.items()],
         "writes": [{"table": one.table, "how": one.how, "columns": list(one.columns)} for one in writes],
+        "indexes": _indexes(tool, plan),
         "queries": _queries(tool, plan),
         "fed_by": _fed_by(tool, spec),
         "feeds": _feeds(tool, spec),
@@ -118,16 +120,26 @@ def _held(tool: m.Tool, spec: m.Spec) -> list[dict[str, str]]:
 # -- queries and neighbours ---------------------------------------------------------------------------------------
 
 
-def _queries(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:
-    """The queries of the tool and of the functions that it calls."""
+def _planned(tool: m.Tool, plan: PackagePlan) -> list[tuple[str | None, FunctionPlan]]:
+    """The functions of a tool: its own, and those of the spec that it calls, by name."""
     spec = plan.spec
     called = {name for sql in sqls_of(tool, spec.rules) for name in functions_in(sql, spec.functions)}
-    own = [(None, query) for query in plan.tools[tool.name].queries]
-    names = list(spec.functions)
-    through = [(names[i], q) for i, f in enumerate(plan.functions) if names[i] in called for q in f.queries]
+    functions = zip(spec.functions, plan.functions, strict=True)
+    return [(None, plan.tools[tool.name]), *((name, function) for name, function in functions if name in called)]
+
+
+def _indexes(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:
+    """The columns by whose values the tool finds rows without a query."""
+    used = [(table, column, name) for name, function in _planned(tool, plan) for table, column in function.indexes]
+    return [{"table": table, "column": column, "function": name} for table, column, name in dict.fromkeys(used)]
+
+
+def _queries(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:
+    """The queries of the tool and of the functions that it calls."""
     return [
-        {"name": query.name, "function": function, "why": query.why, "tables": list(query.tables)}
-        for function, query in [*own, *through]
+        {"name": query.name, "function": name, "why": query.why, "tables": list(query.tables)}
+        for name, function in _planned(tool, plan)
+        for query in function.queries
     ]
 
 

@@ -82,29 +82,15 @@ def queue_length(call: Call, book_id: str) -> int:
     )
 
 
-OWN_RESERVATION = Query(
-    """
-    SELECT
-      MIN(reservations.reservation_id) AS column1
-    FROM {reservations} AS reservations
-    WHERE
-      reservations.member_id = call.member_id
-      AND reservations.book_id = call.book_id
-      AND reservations.status = 'waiting'
-    """,
-    tables=("reservations",),
-    values=(
-        ("member_id", "VARCHAR"),
-        ("book_id", "VARCHAR"),
-    ),
-    columns=("column1",),
-    order="",
-)
-
-
 def own_reservation(call: Call, member_id: str, book_id: str) -> str | None:
     """The member's reservation that still waits, or nothing"""
-    result: str | None = call.value(OWN_RESERVATION, member_id, book_id)
+    result: str | None = sql.least(
+        *[
+            reservations_row["reservation_id"]
+            for reservations_row in call.where(RESERVATIONS, "member_id", member_id)
+            if reservations_row["book_id"] == book_id and reservations_row["status"] == "waiting"
+        ]
+    )
     return result
 
 

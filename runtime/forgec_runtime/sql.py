@@ -19,6 +19,7 @@ from forgec_runtime.errors import Fault, Refusal
 from forgec_runtime.types import MAX_INTEGER, MAX_TEXT
 
 _EXACT = decimal.Context(prec=80)
+T = TypeVar("T")
 Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
@@ -165,6 +166,13 @@ def ordered(rows: list[Row], *columns: str) -> list[Row]:
         name, descends = column.removeprefix("-"), column.startswith("-")
         rows = sorted(rows, key=lambda row: ((row[name] is None) is not descends, row[name]), reverse=descends)
     return rows
+
+
+def only(found: list[T]) -> T | None:
+    """The only element of a list, None of an empty one. Raises `Fault` when there are more."""
+    if len(found) > 1:
+        raise Fault("more than one row")
+    return found[0] if found else None
 
 
 def field(row: Mapping[str, Any] | None, name: str) -> Any:

@@ -6,30 +6,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from .. import functions
 from ..schema import BOOKS, MEMBERS, RESERVATIONS
-
-SELECT_R = Query(
-    """
-    SELECT
-      reservations.reservation_id AS reservation_id
-    FROM {reservations} AS reservations
-    WHERE
-      reservations.member_id = call.member_id
-      AND reservations.book_id = call.book_id
-      AND reservations.status = 'waiting'
-    """,
-    tables=("reservations",),
-    values=(
-        ("member_id", "VARCHAR"),
-        ("book_id", "VARCHAR"),
-    ),
-    columns=("reservation_id",),
-    order="",
-)
 
 
 def cancel_reservation(call: Call, member_id: str, book_id: str) -> str:
@@ -41,7 +22,13 @@ def cancel_reservation(call: Call, member_id: str, book_id: str) -> str:
     if b is None:
         raise call.unknown("book_id", book_id)
 
-    r = call.row(SELECT_R, member_id, book_id)
+    r = sql.only(
+        [
+            {"reservation_id": reservations_row["reservation_id"]}
+            for reservations_row in call.where(RESERVATIONS, "member_id", member_id)
+            if reservations_row["book_id"] == book_id and reservations_row["status"] == "waiting"
+        ]
+    )
     if r is None:
         raise Refusal(f"{m['name']} is not waiting for {b['title']}")
 

@@ -6,32 +6,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool
+from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
 from forgec_runtime import types as t
+
+from ..schema import MEMBERS
 
 SELECT_M = Query(
     """
     SELECT
-      members.member_id AS member_id,
-      members.name AS name,
-      members.email AS email,
-      members.address AS address,
-      members.status AS status,
-      members.fines AS fines
-    FROM {members} AS members
-    WHERE
-      members.email = LOWER(TRIM(call.email))
+      TRIM(call.email) AS value
     """,
-    tables=("members",),
+    tables=(),
     values=(("email", "VARCHAR"),),
-    columns=("member_id", "name", "email", "address", "status", "fines"),
+    columns=("value",),
     order="",
 )
 
 
 def find_member(call: Call, email: str) -> Mapping[str, object]:
     """Find a member by e-mail address."""
-    m = call.row(SELECT_M, email)
+    m = sql.only(call.where(MEMBERS, "email", sql.lower(call.value(SELECT_M, email))))
     if m is None:
         raise Refusal(f"No account has the e-mail address {email}")
 

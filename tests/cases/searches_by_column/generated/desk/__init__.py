@@ -11,7 +11,17 @@ from forgec_runtime import Environment, World
 
 from .schema import NOTES, PEOPLE
 from . import tasks
-from .tools import BY_FLAG, BY_LOOKUP, BY_STARS, BY_TOPIC, BY_WRITER, HOW_MANY, REWRITE
+from .tools import (
+    BY_FLAG,
+    BY_LOOKUP,
+    BY_STARS,
+    BY_TOPIC,
+    BY_WRITER,
+    EXTREMES,
+    HOW_MANY,
+    LATEST,
+    REWRITE,
+)
 
 _HERE = Path(__file__).parent
 
@@ -30,6 +40,8 @@ ENVIRONMENT = Environment(
         BY_STARS,
         HOW_MANY,
         REWRITE,
+        EXTREMES,
+        LATEST,
         BY_FLAG,
         BY_LOOKUP,
     ),

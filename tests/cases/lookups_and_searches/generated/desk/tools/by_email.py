@@ -6,29 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
-SELECT_M = Query(
-    """
-    SELECT
-      members.member_id AS member_id,
-      members.name AS name,
-      members.email AS email
-    FROM {members} AS members
-    WHERE
-      members.email = LOWER(call.email)
-    """,
-    tables=("members",),
-    values=(("email", "VARCHAR"),),
-    columns=("member_id", "name", "email"),
-    order="",
-)
+from ..schema import MEMBERS
 
 
 def by_email(call: Call, email: str) -> Mapping[str, object]:
     """A member, by e-mail address."""
-    m = call.row(SELECT_M, email)
+    m = sql.only(call.where(MEMBERS, "email", sql.lower(email)))
     if m is None:
         raise Refusal(f"Nobody has the address {email}")
 

@@ -9,7 +9,9 @@ from .by_lookup import BY_LOOKUP
 from .by_stars import BY_STARS
 from .by_topic import BY_TOPIC
 from .by_writer import BY_WRITER
+from .extremes import EXTREMES
 from .how_many import HOW_MANY
+from .latest import LATEST
 from .rewrite import REWRITE
 
 __all__ = [
@@ -18,6 +20,8 @@ __all__ = [
     "BY_STARS",
     "BY_TOPIC",
     "BY_WRITER",
+    "EXTREMES",
     "HOW_MANY",
+    "LATEST",
     "REWRITE",
 ]
