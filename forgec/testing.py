@@ -12,7 +12,7 @@ from forgec.reference import ReferenceEpisode
 from forgec.source import Span
 from forgec.sql.query import Sql, values_in
 from forgec_runtime import Environment, sql
-from forgec_runtime.plan import json_able
+from forgec_runtime.results import json_able
 from forgec_runtime.tool import decode_arguments
 
 

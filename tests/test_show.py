@@ -396,6 +396,7 @@ OTHERS = {
         """,
     "Size": """\
         enum Size
+          How wide
 
         values
           small

@@ -86,10 +86,7 @@ class _Package:
         )  # fmt: skip
 
     def _schema(self) -> str:
-        enums = [
-            f"{self.named[e.name]} = t.Enum({e.name!r}, {py.source_literal(e.values)})"
-            for e in self.spec.enums.values()
-        ]
+        enums = [f"{self.named[e.name]} = {source.enum_source(e)}" for e in self.spec.enums.values()]
         records = [f"{self.named[r.name]} = {source.record_source(r, self.named)}" for r in self.spec.records.values()]
         queries = [source.query(query) for check in self.plan.checks.values() for query in check.queries]
         tables = [self._table(table) for table in self.spec.tables.values()]
@@ -163,7 +160,7 @@ class _Package:
         if parameter.references:
             parts.append(f"references={parameter.references!r}")
         if parameter.default is not None:
-            parts.append(f"default={py.source_literal(self.plan.defaults[parameter.span.start])}")
+            parts.append(f"default={py.source_literal(parameter.value)}")
         return f"Parameter({', '.join(parts)})"
 
     def _tools_init(self) -> str:
@@ -192,10 +189,11 @@ class _Package:
 
 
 def policy_text(spec: m.Spec) -> str:
-    """What an agent is told before anything else, the rules included."""
+    """What an agent is told before anything else: the policy, rules and invariants that have a text."""
     rules = [" ".join(rule.doc.split()) for rule in spec.rules]
+    invariants = [" ".join(one.doc.split()) for one in spec.invariants if one.doc.strip()]
     clock = spec.clock.isoformat(sep=" ")
-    return render("policy.md.j2", doc=spec.doc, policy=spec.policy, clock=clock, rules=rules)
+    return render("policy.md.j2", doc=spec.doc, policy=spec.policy, clock=clock, rules=rules, invariants=invariants)
 
 
 def schemas_text(tools: Iterable[m.Tool]) -> str:

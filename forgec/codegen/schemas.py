@@ -5,27 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from forgec.model import spec as m
-from forgec_runtime.types import nullable
+from forgec_runtime import Parameter
+from forgec_runtime import tool as runtime
+from forgec_runtime.tool import REQUIRED
 
 
 def tool_schema(tool: m.Tool) -> dict[str, Any]:
-    """The function schema of one tool."""
-    required = [p.name for p in tool.parameters if not p.optional and p.default is None]
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.doc,
-            "parameters": {
-                "type": "object",
-                "properties": {parameter.name: _property(parameter) for parameter in tool.parameters},
-                "required": required,
-                "additionalProperties": False,
-            },
-        },
-    }
+    """The function schema of one tool, as its package gives it."""
+    return runtime.tool_schema(tool.name, tool.doc, [_parameter(parameter) for parameter in tool.parameters])
 
 
-def _property(parameter: m.Parameter) -> dict[str, Any]:
-    schema = nullable(parameter.type.json_schema(), parameter.optional)
-    return {**schema, "description": parameter.doc} if parameter.doc else schema
+def _parameter(parameter: m.Parameter) -> Parameter:
+    default = REQUIRED if parameter.default is None else parameter.value
+    return Parameter(parameter.name, parameter.type, parameter.doc, parameter.optional, default=default)

@@ -56,7 +56,7 @@ def type_source(type_: Type, named: dict[str, str]) -> str:
     if isinstance(type_, Enum | Record) and type_.name in named:
         return named[type_.name]
     if isinstance(type_, Enum):
-        return f"t.Enum({type_.name!r}, {py.source_literal(type_.values)})"
+        return enum_source(type_)
     if isinstance(type_, Record):
         return record_source(type_, named)
     if isinstance(type_, List):
@@ -66,12 +66,20 @@ def type_source(type_: Type, named: dict[str, str]) -> str:
     return f"t.{type(type_).__name__}()"
 
 
+def enum_source(type_: Enum) -> str:
+    return f"t.Enum({type_.name!r}, {py.source_literal(type_.values)}{_doc(type_.doc)})"
+
+
 def record_source(type_: Record, named: dict[str, str]) -> str:
     fields = "".join(
-        f"t.Field({f.name!r}, {type_source(f.type, named)}{', optional=True' if f.optional else ''}), "
+        f"t.Field({f.name!r}, {type_source(f.type, named)}{', optional=True' if f.optional else ''}{_doc(f.doc)}), "
         for f in type_.fields
     )
-    return f"t.Record({type_.name!r}, ({fields}))"
+    return f"t.Record({type_.name!r}, ({fields}){_doc(type_.doc)})"
+
+
+def _doc(text: str) -> str:
+    return f", doc={py.source_literal(text)}" if text else ""
 
 
 def names_in(*sources: str) -> set[str]:

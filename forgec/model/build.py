@@ -149,7 +149,7 @@ class _Build:
             elif isinstance(item, nodes.Record) and names.add(item.name, lower=False):
                 fields = self.types.fields(item.fields)
                 if fields is not None:
-                    self.types.records[item.name.text] = Record(item.name.text, fields)
+                    self.types.records[item.name.text] = Record(item.name.text, fields, _doc(item.doc))
                 else:
                     self.report.give_up(item.name.text)
 
@@ -160,7 +160,7 @@ class _Build:
                 related = [Label(values[variant.value].span, "first here")]
                 self.report.error("AFS208", f"the value '{variant.value}' stands twice", variant.span, related=related)
             values.setdefault(variant.value, variant)
-        self.types.enums[item.name.text] = Enum(item.name.text, tuple(values))
+        self.types.enums[item.name.text] = Enum(item.name.text, tuple(values), _doc(item.doc))
 
     # -- behaviour ---------------------------------------------------------------------------------------------
 
@@ -188,7 +188,7 @@ class _Build:
             returns = Cell(returns.type, may_be_null(sql.expression), returns.references)
             self.functions[item.name.text] = m.Function(
                 name=item.name.text,
-                doc=item.doc.value if item.doc else "",
+                doc=_doc(item.doc),
                 span=item.name.span,
                 parameters=parameters,
                 returns=returns,
@@ -215,18 +215,22 @@ class _Build:
                 self.report.give_up(item.name.text, *([item.row.text] if item.row else []))
                 continue
             default = checker.expression(item.default, scope, cell.type) if item.default else None
+            value = None
             if item.default and default is not None and default.reads:
                 self.report.error("AFS703", "a default is a constant", item.default.span, help="use `coalesce`")
+            elif item.default and default is not None:
+                value = constant(default.expression, cell.type, checker, item.default.span)
             parameters.append(
                 m.Parameter(
                     name=item.name.text,
-                    doc=item.doc.value if item.doc else "",
+                    doc=_doc(item.doc),
                     span=item.name.span,
                     type=cell.type,
                     optional=cell.optional,
                     references=cell.references if is_reference else None,
                     row=item.row.text if item.row else None,
                     default=default,
+                    value=value,
                 )
             )
         return tuple(parameters)
@@ -237,7 +241,7 @@ class _Build:
         for item in self._items(nodes.Invariant):
             sql = checker.condition(item.sql, scope) if names.add(item.name) else None
             if sql is not None:
-                doc = item.doc.value if item.doc else ""
+                doc = _doc(item.doc)
                 invariants.append(m.Invariant(name=item.name.text, doc=doc, span=item.name.span, sql=sql))
         return invariants
 
@@ -317,3 +321,7 @@ class _Build:
                 if task is not None:
                     tasks[item.name.text] = task
         return tasks
+
+
+def _doc(text: nodes.Text | None) -> str:
+    return text.value if text is not None else ""

@@ -79,6 +79,8 @@ class Parameter(Declared):
     references: str | None = None
     row: str | None = None
     default: Sql | None = None
+    value: Any = None
+    """What the default is, computed by DuckDB when the spec was compiled."""
 
     @property
     def cell(self) -> Cell:

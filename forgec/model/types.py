@@ -154,7 +154,10 @@ class TypeResolver:
     def fields(self, fields: tuple[nodes.Field, ...]) -> tuple[Field, ...] | None:
         """The fields of a record; None when one was reported."""
         cells = self._cells(fields)
-        return None if cells is None else tuple(Field(name, cell.type, cell.optional) for name, cell in cells.items())
+        if cells is None:
+            return None
+        docs = {field.name.text: field.doc.value for field in fields if field.doc}
+        return tuple(Field(name, cell.type, cell.optional, docs.get(name, "")) for name, cell in cells.items())
 
     def _cells(self, fields: tuple[nodes.Field, ...]) -> dict[str, Cell] | None:
         names = Names("field", self.report)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from forgec.diagnostics import Report
 from forgec.model import spec as m
@@ -17,7 +16,6 @@ from forgec.plans.keyed import is_constant
 from forgec.plans.names import OURS, Constants, free
 from forgec.plans.query import QueryPlan, template
 from forgec.sql.check import SqlChecker
-from forgec.sql.constants import constant
 from forgec.sql.emit import Emitter
 from forgec.sql.oracle import Oracle
 from forgec.sql.query import Sql
@@ -91,8 +89,6 @@ class PackagePlan:
     checks: dict[str, FunctionPlan]
     invariants: tuple[tuple[m.Invariant, QueryPlan], ...]
     tasks: tuple[TaskPlan, ...]
-    defaults: dict[int, Any]
-    """Default values of parameters, by where the parameter stands in the spec."""
 
 
 def plan_package(spec: m.Spec) -> PackagePlan:
@@ -106,7 +102,6 @@ def plan_package(spec: m.Spec) -> PackagePlan:
         {name: check for name, table in spec.tables.items() if (check := planner.check(table)) is not None},
         tuple((invariant, planner.invariant(invariant)) for invariant in spec.invariants),
         tuple(planner.task(task) for task in spec.tasks.values()),
-        planner.defaults(),
     )
 
 
@@ -126,14 +121,6 @@ class _Planner:
     def lowering(self, tool: m.Tool | None = None, module: str = "schema") -> Lowering:
         taken = self.taken[module] | ({self.constants.tools[tool.name]} if tool is not None else set())
         return Lowering(self.spec.tables, self.spec.functions, self.checker, taken=frozenset(taken))
-
-    def defaults(self) -> dict[int, Any]:
-        return {
-            p.span.start: constant(p.default.expression, p.type, self.checker, p.span)
-            for tool in self.spec.tools.values()
-            for p in tool.parameters
-            if p.default is not None
-        }
 
     def function(self, function: m.Function) -> FunctionPlan:
         low = self.lowering(module="functions")

@@ -16,7 +16,7 @@ from forgec.playing.session import Session
 from forgec.playing.show import cut, value_text
 from forgec_runtime import Episode, Parameter, Table, Tool
 from forgec_runtime import types as t
-from forgec_runtime.plan import json_able
+from forgec_runtime.results import json_able
 from forgec_runtime.tool import REQUIRED
 
 MAX_SUGGESTIONS = 200

@@ -9,7 +9,7 @@ from forgec.diagnostics.cells import clean
 from forgec.playing.show import Line, pairs_lines, text_lines, value_text
 from forgec_runtime import Parameter, Reward, Table, Task, Tool
 from forgec_runtime import types as t
-from forgec_runtime.plan import json_able
+from forgec_runtime.results import json_able
 from forgec_runtime.tool import REQUIRED
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from forgec_runtime import Environment, Episode, Reason, Result, Step, Task
-from forgec_runtime.plan import evaluate, json_able
+from forgec_runtime.plan import evaluate
+from forgec_runtime.results import json_able
 from forgec_runtime.says import spoken
 from forgec_runtime.tasks import Expression
 

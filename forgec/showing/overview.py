@@ -7,6 +7,7 @@ from typing import Any
 from forgec.model import spec as m
 from forgec.showing.signatures import column_type, function_signature, modifiers, tool_signature
 from forgec.showing.uses import flat, layers
+from forgec_runtime.types import Record
 
 
 def overview(spec: m.Spec) -> dict[str, Any]:
@@ -17,7 +18,7 @@ def overview(spec: m.Spec) -> dict[str, Any]:
         "spec": spec.source.name,
         "clock": spec.clock.isoformat(sep=" "),
         "enums": [{"name": enum.name, "values": list(enum.values)} for enum in spec.enums.values()],
-        "records": [{"name": r.name, "fields": _fields(r.fields)} for r in spec.records.values()],
+        "records": [{"name": r.name, "fields": fields_data(r)} for r in spec.records.values()],
         "tables": [
             {"name": table.name, "doc": flat(table.doc), "columns": [column_data(column) for column in table.columns]}
             for table in spec.tables.values()
@@ -69,5 +70,6 @@ def plan_line(task: m.Task) -> str:
     return " -> ".join(" + ".join(layer) for layer in shown)
 
 
-def _fields(fields: Any) -> list[dict[str, str]]:
-    return [{"name": field.name, "type": f"{field.type}{'?' if field.optional else ''}"} for field in fields]
+def fields_data(record: Record) -> list[dict[str, str]]:
+    """The fields of a record."""
+    return [{"name": f.name, "type": f"{f.type}{'?' if f.optional else ''}", "doc": flat(f.doc)} for f in record.fields]

@@ -7,7 +7,7 @@ from typing import Any
 
 from forgec.codegen.values import to_json
 from forgec.model import spec as m
-from forgec.showing.overview import column_data, plan_line
+from forgec.showing.overview import column_data, fields_data, plan_line
 from forgec.showing.signatures import function_signature
 from forgec.showing.uses import (
     edges,
@@ -99,12 +99,12 @@ def invariant_data(invariant: m.Invariant, spec: m.Spec) -> dict[str, Any]:
 
 def type_data(type_: Enum | Record, spec: m.Spec) -> dict[str, Any]:
     """An enum or record, and the columns and parameters of that type."""
-    data: dict[str, Any] = {"kind": "enum", "name": type_.name}
+    data: dict[str, Any] = {"kind": "enum", "name": type_.name, "doc": flat(type_.doc)}
     if isinstance(type_, Enum):
         data["values"] = list(type_.values)
     else:
         data["kind"] = "record"
-        data["fields"] = [{"name": f.name, "type": f"{f.type}{'?' if f.optional else ''}"} for f in type_.fields]
+        data["fields"] = fields_data(type_)
     return {**data, "used_by": list(_users(type_, spec))}
 
 

@@ -114,7 +114,8 @@ def _invariant(data: Data) -> str:
 
 
 def _type(data: Data) -> str:
-    fields = [f"{field['name']}  {field['type']}" for field in data.get("fields", ())]
+    names = max((len(field["name"]) for field in data.get("fields", ())), default=0)
+    fields = [f"{field['name'].ljust(names)}  {field['type']}{_doc(field)}" for field in data.get("fields", ())]
     return _page(_head(data), [("values", data.get("values", [])), ("fields", fields), ("used by", data["used_by"])])
 
 

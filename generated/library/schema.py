@@ -11,11 +11,17 @@ from typing import Any, TypedDict
 from forgec_runtime import Call, Column, Table
 from forgec_runtime import types as t
 
-MEMBER_STATUS = t.Enum("MemberStatus", ("active", "suspended"))
-SHELF = t.Enum("Shelf", ("fiction", "crime", "science", "history", "children", "reference"))
-LOAN_STATUS = t.Enum("LoanStatus", ("lent", "returned", "lost"))
-RESERVATION_STATUS = t.Enum("ReservationStatus", ("waiting", "collected", "cancelled"))
-PAYMENT_METHOD = t.Enum("PaymentMethod", ("card", "cash"))
+MEMBER_STATUS = t.Enum("MemberStatus", ("active", "suspended"), doc="Standing of an account")
+SHELF = t.Enum(
+    "Shelf",
+    ("fiction", "crime", "science", "history", "children", "reference"),
+    doc="Where a title stands",
+)
+LOAN_STATUS = t.Enum("LoanStatus", ("lent", "returned", "lost"), doc="What became of a lent copy")
+RESERVATION_STATUS = t.Enum(
+    "ReservationStatus", ("waiting", "collected", "cancelled"), doc="Progress of a reservation"
+)
+PAYMENT_METHOD = t.Enum("PaymentMethod", ("card", "cash"), doc="How a fine is paid")
 ADDRESS = t.Record(
     "Address",
     (
@@ -23,6 +29,7 @@ ADDRESS = t.Record(
         t.Field("city", t.Text()),
         t.Field("zip", t.Text()),
     ),
+    doc="Where a member lives",
 )
 
 

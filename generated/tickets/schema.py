@@ -9,16 +9,26 @@ from typing import TypedDict
 from forgec_runtime import Call, Column, Query, Table
 from forgec_runtime import types as t
 
-ROLE = t.Enum("Role", ("requester", "technician", "manager"))
-STATUS = t.Enum("Status", ("Open", "In progress", "Resolved", "Closed"))
+ROLE = t.Enum(
+    "Role", ("requester", "technician", "manager"), doc="What somebody is at the help desk"
+)
+STATUS = t.Enum(
+    "Status", ("Open", "In progress", "Resolved", "Closed"), doc="Where a ticket stands"
+)
 UPDATES = t.Record(
     "Updates",
     (
-        t.Field("title", t.Text(), optional=True),
-        t.Field("description", t.Text(), optional=True),
-        t.Field("status", t.Text(), optional=True),
-        t.Field("priority", t.Integer(), optional=True),
+        t.Field("title", t.Text(), optional=True, doc="The new title"),
+        t.Field(
+            "description",
+            t.Text(),
+            optional=True,
+            doc="The new description, in place of the old one",
+        ),
+        t.Field("status", t.Text(), optional=True, doc="The new status: Open or In progress"),
+        t.Field("priority", t.Integer(), optional=True, doc="The new priority, from 1 to 5"),
     ),
+    doc="What is to change; the rest stays as it is",
 )
 CHECK_TICKETS = Query(
     """

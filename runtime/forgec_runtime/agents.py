@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 from . import types as t
-from .plan import follow, json_able
+from .plan import follow
 from .query import Query
+from .results import json_able
 from .tasks import Task
 
 if TYPE_CHECKING:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from .results import json_able
 from .says import Unsayable, spoken
 from .tasks import Computed, Expression, Ref, Step, Task, TaskError
 
@@ -123,19 +122,3 @@ def _answer(task: Task, doc: str, value: Any) -> str:
         return spoken(value)
     except Unsayable as error:
         raise GoldError(f"{task.name}: says {doc!r}: {error}") from error
-
-
-def json_able(value: Any) -> Any:
-    """A value as an agent writes it in JSON: exact numbers stay numbers where a double holds their digits."""
-    if isinstance(value, Decimal):
-        if value == value.to_integral_value():
-            return int(value)
-        as_double = float(value)
-        return as_double if Decimal(repr(as_double)) == value else format(value, "f")
-    if isinstance(value, datetime.date):  # a timestamp is one, too
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return {name: json_able(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [json_able(part) for part in value]
-    return value

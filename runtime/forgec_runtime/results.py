@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime
 import decimal
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import orjson
@@ -48,3 +50,19 @@ def _exact(value: object) -> orjson.Fragment:
     if isinstance(value, decimal.Decimal):
         return orjson.Fragment(format(value, "f"))
     raise TypeError(type(value).__name__)
+
+
+def json_able(value: Any) -> Any:
+    """A value as an agent writes it in JSON: exact numbers stay numbers where a double holds their digits."""
+    if isinstance(value, decimal.Decimal):
+        if value == value.to_integral_value():
+            return int(value)
+        as_double = float(value)
+        return as_double if decimal.Decimal(repr(as_double)) == value else format(value, "f")
+    if isinstance(value, datetime.date):  # a timestamp is one, too
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {name: json_able(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_able(part) for part in value]
+    return value

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from .results import from_json
-from .types import Mismatch, Type, nullable
+from .results import from_json, json_able
+from .types import MAX_NAMED, Mismatch, Type, described, did_you_mean, nullable
 
-MAX_NAMED = 5
-"""How many arguments that do not exist are named to an agent."""
 REQUIRED: Any = object()
 """Stands for the default of a parameter that has none."""
 
@@ -34,6 +32,11 @@ class Parameter:
     @property
     def required(self) -> bool:
         return self.default is REQUIRED and not self.optional
+
+    def json_schema(self) -> dict[str, Any]:
+        """What may be given for it."""
+        schema = described(nullable(self.type.json_schema(), self.optional), self.doc)
+        return schema if self.default is REQUIRED else {**schema, "default": json_able(self.default)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,23 +63,25 @@ class Tool:
     @cached_property
     def schema(self) -> dict[str, Any]:
         """The tool as an OpenAI function schema."""
-        properties = {}
-        for parameter in self.parameters:
-            described = {"description": parameter.doc} if parameter.doc else {}
-            properties[parameter.name] = {**nullable(parameter.type.json_schema(), parameter.optional), **described}
-        return {
-            "type": "function",
-            "function": {
-                "name": self.name,
-                "description": self.doc,
-                "parameters": {
-                    "type": "object",
-                    "properties": properties,
-                    "required": [parameter.name for parameter in self.parameters if parameter.required],
-                    "additionalProperties": False,
-                },
+        return tool_schema(self.name, self.doc, self.parameters)
+
+
+def tool_schema(name: str, doc: str, parameters: Iterable[Parameter]) -> dict[str, Any]:
+    """A tool as an OpenAI function schema."""
+    parameters = tuple(parameters)
+    return {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": doc,
+            "parameters": {
+                "type": "object",
+                "properties": {parameter.name: parameter.json_schema() for parameter in parameters},
+                "required": [parameter.name for parameter in parameters if parameter.required],
+                "additionalProperties": False,
             },
-        }
+        },
+    }
 
 
 def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
@@ -101,7 +106,7 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
         try:
             values.append(decode(value))
         except Mismatch as mismatch:
-            problems.append(f"{name} must be {mismatch}")
+            problems.extend(mismatch.about(name))
     if not tool.names.issuperset(given):
         unknown = [str(name) for name in given if name not in tool.names]
         problems.extend(_unknown(tool, name) for name in unknown[:MAX_NAMED])
@@ -111,9 +116,7 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
 
 
 def _unknown(tool: Tool, name: str) -> str:
-    close = get_close_matches(name[:100], sorted(tool.names), n=1)
-    hint = f" (did you mean {close[0]}?)" if close else ""
-    return f"there is no argument {name[:100]!r}{hint}"
+    return f"there is no argument {name[:100]!r}{did_you_mean(name, tool.names)}"
 
 
 def unknown_tool(name: object, tools: Mapping[str, Tool]) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import datetime
 import decimal
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
@@ -21,11 +22,23 @@ MAX_TEXT = 65_536
 """The longest text a column or an argument holds, in characters."""
 
 
+MAX_NAMED = 5
+"""How many names that do not exist are told to an agent."""
+
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Mismatch(ValueError):
     """A JSON value that is not of the wanted type; its text says what was wanted."""
+
+    def __init__(self, wanted: str, problems: Iterable[tuple[str, str]] = ()) -> None:
+        super().__init__(wanted)
+        self.problems = tuple(problems) or (("", f"must be {wanted}"),)
+        """Where inside the value, and what is wrong there."""
+
+    def about(self, name: str) -> list[str]:
+        """All that is wrong with the value that has this name."""
+        return [f"{name}{place} {what}" for place, what in self.problems]
 
 
 class Type:
@@ -214,11 +227,12 @@ class Enum(Type):
 
     name: str
     values: tuple[str, ...]
+    doc: str = field(default="", compare=False)
     sql = "VARCHAR"
     python = "str"
 
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "enum": list(self.values)}
+        return described({"type": "string", "enum": list(self.values)}, self.doc)
 
     def decode(self, value: object) -> str:
         if value not in self.values:
@@ -237,6 +251,10 @@ class Field:
     name: str
     type: Type
     optional: bool = False
+    doc: str = field(default="", compare=False)
+
+    def json_schema(self) -> dict[str, Any]:
+        return described(nullable(self.type.json_schema(), self.optional), self.doc)
 
 
 @dataclass(frozen=True)
@@ -245,6 +263,7 @@ class Record(Type):
 
     name: str
     fields: tuple[Field, ...]
+    doc: str = field(default="", compare=False)
     python = "dict[str, Any]"
 
     @property
@@ -255,29 +274,45 @@ class Record(Type):
         return next((f for f in self.fields if f.name == name), None)
 
     def json_schema(self) -> dict[str, Any]:
-        return {
+        schema = {
             "type": "object",
-            "properties": {f.name: nullable(f.type.json_schema(), f.optional) for f in self.fields},
+            "properties": {f.name: f.json_schema() for f in self.fields},
             "required": [f.name for f in self.fields if not f.optional],
             "additionalProperties": False,
         }
+        return described(schema, self.doc)
 
     def decode(self, value: object) -> dict[str, Any]:
+        """The fields, those that are left out as None. A `Mismatch` tells all mistakes."""
         if not isinstance(value, Mapping):
-            raise Mismatch(f"an object with {', '.join(f.name for f in self.fields)}")
-        unknown = sorted(str(key) for key in value if self.field(str(key)) is None)
-        if unknown:
-            raise Mismatch(f"an object without {unknown[0]!r}")
+            raise Mismatch(self._wanted())
         decoded: dict[str, Any] = {}
+        problems: list[tuple[str, str]] = []
         for f in self.fields:
             given = value.get(f.name)
             if given is None and not f.optional:
-                raise Mismatch(f"an object with {f.name!r}")
+                problems.append((f".{f.name}", "must not be null" if f.name in value else "is missing"))
+                continue
             try:
                 decoded[f.name] = None if given is None else f.type.decode(given)
             except Mismatch as mismatch:
-                raise Mismatch(f"an object whose {f.name!r} is {mismatch}") from None
+                problems.extend((f".{f.name}{place}", what) for place, what in mismatch.problems)
+        names = [f.name for f in self.fields]
+        unknown = [str(name) for name in value if name not in names]
+        problems.extend(("", f"has no field {name[:100]!r}{did_you_mean(name, names)}") for name in unknown[:MAX_NAMED])
+        if len(unknown) > MAX_NAMED:
+            problems.append(("", f"has none of {len(unknown) - MAX_NAMED} others"))
+        if problems:
+            raise Mismatch(self._wanted(), problems)
         return decoded
+
+    def _wanted(self) -> str:
+        """The fields that an object must have, and those that it may have."""
+        must = ", ".join(f.name for f in self.fields if not f.optional)
+        may = ", ".join(f.name for f in self.fields if f.optional)
+        if not must:
+            return f"an object with any of {may}"
+        return f"an object with {must}" + (f", and optionally {may}" if may else "")
 
     def __str__(self) -> str:
         return self.name or "{ " + ", ".join(f"{f.name} {f.type}" for f in self.fields) + " }"
@@ -310,6 +345,17 @@ class List(Type):
 
     def __str__(self) -> str:
         return f"{self.of}[]"
+
+
+def described(schema: dict[str, Any], doc: str) -> dict[str, Any]:
+    """`schema` with a text of its own, where there is one."""
+    return {**schema, "description": doc} if doc else schema
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """A hint for an agent that uses a name which does not exist; empty when no other is close."""
+    close = get_close_matches(name[:100], sorted(names), n=1)
+    return f" (did you mean {close[0]}?)" if close else ""
 
 
 def nullable(schema: dict[str, Any], optional: bool) -> dict[str, Any]:

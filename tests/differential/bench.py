@@ -17,7 +17,7 @@ from forgec.reference import ReferenceEpisode
 from forgec.source import Source
 from forgec_runtime import FAULT_TEXT, Environment, load_environment, results
 from forgec_runtime import types as t
-from forgec_runtime.plan import json_able
+from forgec_runtime.results import json_able
 from forgec_runtime.tool import decode_arguments
 
 

@@ -14,7 +14,8 @@ import pytest
 from forgec_runtime.agents import AGENTS, RandomAgent
 from forgec_runtime.environment import Environment
 from forgec_runtime.episode import Episode
-from forgec_runtime.plan import GoldError, gold_run, json_able, play_gold
+from forgec_runtime.plan import GoldError, gold_run, play_gold
+from forgec_runtime.results import json_able
 from forgec_runtime.reward import Reward, reward, state_differences
 from forgec_runtime.tasks import Computed, Expectation, Fact, Literal, Reason, Ref, Saying, Step, Task, TaskError
 from tests.runtime.desk import LENT, MOST, RETURN, SETTLE, SHELF, make_desk

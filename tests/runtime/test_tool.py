@@ -16,6 +16,7 @@ def _echo(call: Call, *values: Any) -> Any:
 
 
 ADDRESS = t.Record("Address", (t.Field("city", t.Text()), t.Field("zip", t.Text(), optional=True)))
+CHANGES = t.Record("Changes", (t.Field("title", t.Text(), optional=True), t.Field("home", ADDRESS, optional=True)))
 TOOL = Tool(
     "echo",
     function=_echo,
@@ -116,7 +117,32 @@ def test_nothing_that_is_sent_raises(type_: t.Type, given: Any) -> None:
     tool = Tool("one", function=_echo, parameters=(Parameter("x", type_),))
     told = decode_arguments(tool, {"x": given})
     assert isinstance(told, str)
-    assert told.startswith("x must be ")
+    assert told.startswith(("x must be ", "x.city is missing"))
+
+
+@pytest.mark.parametrize(
+    ("type_", "given", "text"),
+    [
+        (ADDRESS, [], "x must be an object with city, and optionally zip"),
+        (CHANGES, '{"title": "T"}', "x must be an object with any of title, home"),
+        (ADDRESS, {}, "x.city is missing"),
+        (ADDRESS, {"city": None}, "x.city must not be null"),
+        (ADDRESS, {"city": 3, "zpi": 1}, "x.city must be a string; x has no field 'zpi' (did you mean zip?)"),
+        (CHANGES, {"title": 3, "zzz": 1}, "x.title must be a string; x has no field 'zzz'"),
+        (CHANGES, {"home": {"zip": 3, "ciyt": "X"}}, (
+            "x.home.city is missing; x.home.zip must be a string; x.home has no field 'ciyt' (did you mean city?)"
+        )),
+        (CHANGES, {"title": 1, "home": []}, (
+            "x.title must be a string; x.home must be an object with city, and optionally zip"
+        )),
+        (CHANGES, {f"{i}": i for i in range(9)}, (
+            "; ".join(f"x has no field '{i}'" for i in range(5)) + "; x has none of 4 others"
+        )),
+    ],
+)  # fmt: skip
+def test_all_mistakes_in_a_record_are_told(type_: t.Type, given: Any, text: str) -> None:
+    tool = Tool("one", function=_echo, parameters=(Parameter("x", type_), Parameter("y", t.Integer())))
+    assert decode_arguments(tool, {"x": given}) == f"{text}; y is missing"
 
 
 def test_an_unknown_tool_is_told_with_those_that_there_are() -> None:
@@ -137,11 +163,49 @@ def test_a_tool_as_an_openai_function() -> None:
                 "properties": {
                     "amount": {"type": "number", "description": "How much"},
                     "on": {"type": ["string", "null"], "format": "date"},
-                    "count": {"type": "integer"},
-                    "size": {"type": ["string", "null"], "enum": ["small", "large", None]},
+                    "count": {"type": "integer", "default": 1},
+                    "size": {"type": ["string", "null"], "enum": ["small", "large", None], "default": "small"},
                 },
                 "required": ["amount"],
                 "additionalProperties": False,
             },
         },
     }
+
+
+def test_what_is_said_of_types_and_fields_is_in_the_schema() -> None:
+    size = t.Enum("Size", ("small", "large"), doc="How big it is")
+    box = t.Record(
+        "Box", (t.Field("size", size), t.Field("label", t.Text(), optional=True, doc="What it says")), doc="A box"
+    )
+    tool = Tool("pack", _echo, parameters=(Parameter("box", box), Parameter("size", size, doc="Of the lorry")))
+    parameters = tool.schema["function"]["parameters"]
+    assert parameters["required"] == ["box", "size"]
+    assert parameters["properties"] == {
+        "box": {
+            "type": "object",
+            "properties": {
+                "size": {"type": "string", "enum": ["small", "large"], "description": "How big it is"},
+                "label": {"type": ["string", "null"], "description": "What it says"},
+            },
+            "required": ["size"],
+            "additionalProperties": False,
+            "description": "A box",
+        },
+        "size": {"type": "string", "enum": ["small", "large"], "description": "Of the lorry"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("type_", "default", "json"),
+    [
+        (t.Decimal(8, 2), Decimal("2.50"), 2.5),
+        (t.Decimal(18, 2), Decimal("1234567890123456.78"), "1234567890123456.78"),
+        (t.Date(), date(2025, 3, 1), "2025-03-01"),
+        (ADDRESS, {"city": "X", "zip": None}, {"city": "X", "zip": None}),
+    ],
+)
+def test_a_default_stands_in_the_schema_as_it_could_be_sent(type_: t.Type, default: Any, json: Any) -> None:
+    tool = Tool("one", _echo, parameters=(Parameter("x", type_, default=default),))
+    assert tool.schema["function"]["parameters"]["properties"]["x"]["default"] == json
+    assert decode_arguments(tool, {"x": json}) == [default] == decode_arguments(tool, {})

@@ -30,6 +30,23 @@ FEW_BOOKS = Query(
     order="",
 )
 
+NO_DEBT = Query(
+    """
+    SELECT
+      NOT EXISTS(
+        SELECT
+          1 AS column1
+        FROM {books} AS books
+        WHERE
+          books.copies < 0
+      ) AS value
+    """,
+    tables=("books",),
+    values=(),
+    columns=("value",),
+    order="",
+)
+
 ENVIRONMENT = Environment(
     name="desk",
     doc="The desk of a small library",
@@ -40,7 +57,10 @@ ENVIRONMENT = Environment(
         LEND,
         BUY,
     ),
-    invariants=(Invariant("few_books", "The shelves are full", FEW_BOOKS),),
+    invariants=(
+        Invariant("few_books", "The shelves hold ten books", FEW_BOOKS),
+        Invariant("no_debt", "no_debt", NO_DEBT),
+    ),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
     tasks=tasks.TASKS,
 )

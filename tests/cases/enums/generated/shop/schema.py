@@ -10,7 +10,9 @@ from forgec_runtime import Column, Table
 from forgec_runtime import types as t
 
 STATUS = t.Enum(
-    "Status", ("pending", "delivered", "pending (item modified)", "customer's fault", "select")
+    "Status",
+    ("pending", "delivered", "pending (item modified)", "customer's fault", "select"),
+    doc="How far an order is",
 )
 
 

@@ -9,13 +9,15 @@ from typing import Any, TypedDict
 from forgec_runtime import Column, Table
 from forgec_runtime import types as t
 
+SEEN = t.Enum("Seen", ("by mail", "in person"), doc="How the desk knows")
 ADDRESS = t.Record(
     "Address",
     (
         t.Field("street", t.Text()),
-        t.Field("zip", t.Text()),
-        t.Field("floor", t.Integer(), optional=True),
+        t.Field("zip", t.Text(), doc="Five digits"),
+        t.Field("floor", t.Integer(), optional=True, doc="None for the ground floor"),
     ),
+    doc="Where somebody lives",
 )
 
 

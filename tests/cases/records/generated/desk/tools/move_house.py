@@ -9,10 +9,10 @@ from typing import Any
 from forgec_runtime import Call, Parameter, Tool, sql
 from forgec_runtime import types as t
 
-from ..schema import ADDRESS, MEMBERS
+from ..schema import ADDRESS, MEMBERS, SEEN
 
 
-def move_house(call: Call, member_id: str, home: dict[str, Any]) -> str:
+def move_house(call: Call, member_id: str, home: dict[str, Any], seen: str) -> str:
     """Note a new address."""
     if call.find(MEMBERS, member_id) is None:
         raise call.unknown("member_id", member_id)
@@ -30,6 +30,7 @@ MOVE_HOUSE = Tool(
     parameters=(
         Parameter("member_id", t.Text(), doc="", references="members"),
         Parameter("home", ADDRESS, doc=""),
+        Parameter("seen", SEEN, doc="", default="by mail"),
     ),
     function=move_house,
 )
