@@ -12,7 +12,7 @@ from forgec.sql.check import SqlChecker
 from forgec.sql.infer import assignable
 from forgec.sql.query import Insert, Sql, as_columns, as_type
 from forgec.sql.scope import Cell, Row, Rows, Scope, Shape
-from forgec.sql.tree import Value
+from forgec.sql.tree import Fragment, Value, exp
 from forgec.syntax import nodes
 from forgec_runtime.sql import formatted
 from forgec_runtime.types import Decimal, Double, Enum, Integer, Record, Text, Type
@@ -184,7 +184,8 @@ class _Body:
                 self.report.error("AFS505", "a tool without `returns` returns nothing", node.span, help=hint)
             return None
         whole = self._whole_value(node.sql, scope)
-        sql = whole or self.checker.any(node.sql, scope)
+        wanted = self.result.shape
+        sql = whole or self.checker.any(node.sql, scope, wanted.columns if isinstance(wanted, Row) else None)
         if sql is None or (node.message and message is None):
             return None
         if not self._check_result(node, sql):
@@ -214,9 +215,9 @@ class _Body:
         wanted, given = self.result.shape, sql.shape
         if isinstance(wanted, Cell):
             if isinstance(given, Cell):
-                return self._check_type(wanted.type, given.type, sql, node.sql.span)
+                return self._check_type(wanted.type, given.type, sql, node.sql)
             if len(given.columns) == 1 and not isinstance(given, Row):
-                return self._check_type(wanted.type, next(iter(given.columns.values())).type, sql, node.sql.span)
+                return self._check_type(wanted.type, next(iter(given.columns.values())).type, sql, node.sql)
             self.report.error("AFS301", f"expected one {wanted.type}, found columns", node.sql.span)
             return False
         if isinstance(given, Cell):
@@ -228,28 +229,35 @@ class _Body:
         if isinstance(given, Row) and isinstance(wanted, Rows):
             self.report.error("AFS301", "expected rows, found one row", node.sql.span)
             return False
-        return self._check_columns(wanted, given, sql, node.sql.span)
+        return self._check_columns(wanted, given, sql, node.sql)
 
-    def _check_columns(self, wanted: Row | Rows, given: Row | Rows, sql: Sql, span: Span) -> bool:
-        names, found = list(wanted.columns), list(given.columns)
-        if names != found:
+    def _check_columns(self, wanted: Row | Rows, given: Row | Rows, sql: Sql, text: nodes.SqlText) -> bool:
+        names, others = list(wanted.columns), list(given.columns)
+        if names != others:
             expected = ", ".join(names)
             self.report.error(
                 "AFS309",
                 "the columns differ from those declared",
-                span,
-                f"gives {', '.join(found)}",
+                text.span,
+                f"gives {', '.join(others)}",
                 help=f"`{self.item.name}` returns {expected}",
             )
             return False
-        return all(self._check_type(wanted.columns[name].type, given.columns[name].type, None, span) for name in names)
+        types = [(wanted.columns[name].type, given.columns[name].type) for name in names]
+        if not isinstance(sql.tree, exp.Select):
+            return all(self._check_type(declared, found, None, text) for declared, found in types)
+        fragment, items = Fragment(text, sql.tree), [item.this for item in sql.tree.selects]
+        return all(
+            self.checker.check_assignable(declared, item, found, fragment, fragment.span_of(item))
+            for item, (declared, found) in zip(items, types, strict=True)
+        )
 
-    def _check_type(self, wanted: Type, given: Type, sql: Sql | None, span: Span) -> bool:
+    def _check_type(self, wanted: Type, given: Type, sql: Sql | None, text: nodes.SqlText) -> bool:
         if sql is not None and sql.tree is not None and not sql.is_query:
-            return self.checker.check_assignable(wanted, sql.tree, given, span)
+            return self.checker.check_assignable(wanted, sql.tree, given, Fragment(text, sql.tree), text.span)
         if assignable(wanted, given):
             return True
-        self.report.error("AFS301", f"expected {wanted}, found {given}", span)
+        self.report.error("AFS301", f"expected {wanted}, found {given}", text.span)
         return False
 
     def _reply(self, node: nodes.Reply, scope: Scope) -> m.Statement | None:

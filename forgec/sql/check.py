@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from forgec.diagnostics import Report, counted, did_you_mean
@@ -17,9 +18,9 @@ from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
 from forgec.sql.resolve import Resolver
 from forgec.sql.scope import Cell, Rows, Scope
 from forgec.sql.size import size_of
-from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, parse_sql
+from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, literal_record, parse_sql, place_of
 from forgec.syntax.nodes import SqlText
-from forgec_runtime.types import Boolean, Enum, Type
+from forgec_runtime.types import Boolean, Enum, Record, Type
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
@@ -32,11 +33,17 @@ class SqlChecker:
     emitter: Emitter
     report: Report
 
-    def any(self, text: SqlText, scope: Scope) -> Sql | None:
-        """A query (its shape is `Rows`) or an expression (its shape is a `Cell`)."""
+    def any(self, text: SqlText, scope: Scope, row: Mapping[str, Cell] | None = None) -> Sql | None:
+        """A query (its shape is `Rows`) or an expression (its shape is a `Cell`).
+
+        Where a `row` is wanted, a record that is written out is one.
+        """
         fragment = self._parsed(text, scope)
         if fragment is None:
             return None
+        record = literal_record(fragment.tree)
+        if row is not None and record is not None:
+            fragment = Fragment(text, _select(record, row))
         if isinstance(fragment.tree, exp.Insert | exp.Update | exp.Delete):
             self.report.error("AFS405", "nothing may be written here", text.span)
             return None
@@ -78,10 +85,11 @@ class SqlChecker:
         sql = self._expression(fragment, tree, resolver)
         if sql is not None and wanted is not None:
             assert isinstance(sql.shape, Cell)
-            if sql.shape.type is UNKNOWN:
-                return self._of_type(fragment, sql, wanted)
-            if not self.check_assignable(wanted, tree, sql.shape.type, text.span):
+            given = None if sql.shape.type is UNKNOWN else sql.shape.type
+            if not self.check_assignable(wanted, tree, given, fragment, text.span):
                 return None
+            if given is None:
+                return self._of_type(fragment, sql, wanted)
         return sql
 
     def _of_type(self, fragment: Fragment, sql: Sql, wanted: Type) -> Sql | None:
@@ -111,11 +119,7 @@ class SqlChecker:
                 tree = resolver.constant(part)
             except Unresolved:
                 return None
-            given = infer(tree)
-            if given is not None and not (isinstance(tree, exp.Literal) and tree.is_string):
-                if not self.check_assignable(type_, tree, given, span):
-                    return None
-            elif isinstance(type_, Enum) and not self.check_assignable(type_, tree, given, span):
+            if not self.check_assignable(type_, tree, infer(tree), fragment, span, True):
                 return None
             row.append((tree, span))
         return row
@@ -142,14 +146,46 @@ class SqlChecker:
         columns = scope.tables[change.table].row.columns
         return Sql(text.span, None, change, Rows(columns, change.table), frozenset(resolver.reads))
 
-    def check_assignable(self, wanted: Type, tree: exp.Expr, given: Type | None, span: Span) -> bool:
-        """Whether `tree`, of type `given`, may stand where `wanted` is declared; reports when not."""
-        if isinstance(wanted, Enum) and isinstance(tree, exp.Literal) and tree.is_string:
+    def check_assignable(
+        self, wanted: Type, tree: exp.Expr, given: Type | None, fragment: Fragment, span: Span, data: bool = False
+    ) -> bool:
+        """Whether `tree`, of type `given`, may stand where `wanted` is declared; reports when not.
+
+        In `data` a text such as '2025-03-01' is whatever is wanted.
+        """
+        is_text = isinstance(tree, exp.Literal) and tree.is_string
+        if isinstance(wanted, Enum) and is_text:
             return self._check_variant(wanted, tree, span)
-        if isinstance(tree, exp.Null) or assignable(wanted, given):
+        record = literal_record(tree)
+        if isinstance(wanted, Record) and record is not None:
+            return self._check_record(wanted, record, given, fragment, span, data)
+        if isinstance(tree, exp.Null) or (data and is_text) or assignable(wanted, given):
             return True
         self.report.error("AFS301", f"expected {wanted}, found {given}", span, f"this is {given}")
         return False
+
+    def _check_record(
+        self, wanted: Record, record: exp.Struct, given: Type | None, fragment: Fragment, span: Span, data: bool
+    ) -> bool:
+        """Whether a record that is written out has all fields that it must have, no other, and fitting values."""
+        before = len(self.report)
+        values = {part.this.name: part.expression for part in record.expressions}
+        for name, value in values.items():
+            field, place = wanted.field(name), fragment.span_of_field(name, value)
+            if field is None:
+                hint = did_you_mean(name, [field.name for field in wanted.fields])
+                self.report.error("AFS202", f"unknown field `{name}` of {wanted}", place, help=hint, about=name)
+            elif isinstance(value, exp.Null) and not field.optional:
+                self.report.error("AFS301", f"`{name}` is never null", place)
+            else:
+                known = given.field(name) if isinstance(given, Record) else None
+                type_ = infer(value) or (known.type if known else None)
+                place = fragment.span_of(value) if place_of(value) else place
+                self.check_assignable(field.type, value, type_, fragment, place, data)
+        missing = [f"`{field.name}`" for field in wanted.fields if not field.optional and field.name not in values]
+        if missing:
+            self.report.error("AFS301", f"{wanted} needs {', '.join(missing)}", span, "a field is missing")
+        return len(self.report) == before
 
     # -- steps -------------------------------------------------------------------------------------------------
 
@@ -304,7 +340,7 @@ class SqlChecker:
                         help=f"declare `{name} {column.type}?`",
                     )
                     return False
-                if not self.check_assignable(column.type, part, given, fragment.span_of(part)):
+                if not self.check_assignable(column.type, part, given, fragment, fragment.span_of(part)):
                     return False
                 _note_difference(part, given)
         return True
@@ -318,6 +354,16 @@ def _hint(reason: str) -> str | None:
     if re.search(r"\+\([^)]*(VARCHAR|STRING)", reason):
         return "texts are joined with `||`"
     return "add an interval, such as `+ interval 3 hour`" if re.search(r"[-+]\(TIMESTAMP", reason) else None
+
+
+def _select(record: exp.Struct, wanted: Mapping[str, Cell]) -> exp.Select:
+    """A record that is written out as the row of its fields: in the order that is wanted, what is left out NULL."""
+    values = {part.this.name: part.expression for part in record.expressions}
+    names = [name for name in wanted if name in values or wanted[name].optional]
+    if not wanted.keys() >= values.keys():
+        names = list(values)
+    items = [exp.Alias(this=values.get(name, exp.Null()), alias=exp.to_identifier(name)) for name in names]
+    return exp.Select(expressions=items)
 
 
 def _note_difference(tree: exp.Expr, given: Type | None) -> None:

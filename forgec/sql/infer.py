@@ -10,7 +10,7 @@ from forgec.sql.frames import UNKNOWN
 from forgec.sql.oracle import parse_type
 from forgec.sql.query import cell_of
 from forgec.sql.tree import DIALECT, exp
-from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Text, Timestamp, Type
+from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Record, Text, Timestamp, Type
 
 _BOOLEAN = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
@@ -145,8 +145,19 @@ def assignable(wanted: Type, given: Type | None) -> bool:
         return True
     if isinstance(wanted, Enum) and isinstance(given, Enum) and wanted != given:
         return False
+    if isinstance(wanted, Record) and isinstance(given, Record):
+        return _holds(wanted, given)
     pair = (_family(wanted), _family(given))
     return pair[0] == pair[1] and not (isinstance(wanted, Integer) and isinstance(given, Decimal | Double))
+
+
+def _holds(wanted: Record, given: Record) -> bool:
+    """Whether a record has the fields of another: those that it must have, and no other."""
+    types = {field.name: field.type for field in given.fields}
+    known = all(wanted.field(name) is not None for name in types)
+    return known and all(
+        assignable(field.type, types[field.name]) if field.name in types else field.optional for field in wanted.fields
+    )
 
 
 def _family(type_: Type) -> str:

@@ -62,9 +62,21 @@ class Fragment:
         if place is None:
             return self.span
         text, (start, end) = self.span.text, place
+        if isinstance(node, exp.Struct):
+            start = max(text.rfind("{", 0, start), 0)
         while end < len(text) and _open(text[start:end]) > 0:
             end += 1
         return self._part(start, end)
+
+    def span_of_field(self, name: str, value: exp.Expr) -> Span:
+        """The name of a field in a record that is written out, where it has this value."""
+        place = place_of(value)
+        keys = re.finditer(rf"(?<!\w)(['\"]?){re.escape(name)}\1(?=\s*:)", self.span.text)
+        found = [key for key in keys if place is None or key.end() <= place[0]]
+        if not found:
+            return self.span
+        key = found[0 if place is None else -1]
+        return self._part(key.start(), key.end())
 
     def span_of_name(self, node: exp.Func) -> Span:
         """The name of a function that is called."""
@@ -92,7 +104,7 @@ def place_of(node: exp.Expr) -> tuple[int, int] | None:
 
 def _open(text: str) -> int:
     """How many brackets are left open."""
-    return sum(text.count(bracket) for bracket in "([") - sum(text.count(bracket) for bracket in ")]")
+    return sum(text.count(bracket) for bracket in "([{") - sum(text.count(bracket) for bracket in ")]}")
 
 
 def parse_sql(text: SqlText, report: Report) -> Fragment | None:
@@ -151,6 +163,13 @@ def _first_line(text: str) -> str:
 def cast(tree: exp.Expr, type_: str) -> exp.Cast:
     """`tree` as a type of DuckDB. (`exp.cast` drops a cast of what is cast to a decimal of other digits already.)"""
     return exp.Cast(this=tree, to=exp.DataType.build(type_, dialect=DIALECT))
+
+
+def literal_record(tree: exp.Expr) -> exp.Struct | None:
+    """The record that is written out, if `tree` is one."""
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    return tree if isinstance(tree, exp.Struct) else None
 
 
 _UNREAD = (
@@ -234,6 +253,7 @@ __all__ = [
     "exp",
     "is_sql_function",
     "is_value",
+    "literal_record",
     "parse_script",
     "parse_sql",
     "place_of",

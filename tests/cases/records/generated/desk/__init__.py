@@ -11,7 +11,7 @@ from forgec_runtime import Environment, World
 
 from .schema import MEMBERS
 from . import tasks
-from .tools import ADDRESS_OF, MOVE_HOUSE, NEIGHBOURS, ZIP_OF
+from .tools import ADDRESS_OF, FLOORS, MOVE_HOUSE, NEIGHBOURS, ZIP_OF
 
 _HERE = Path(__file__).parent
 
@@ -24,6 +24,7 @@ ENVIRONMENT = Environment(
     tools=(
         ADDRESS_OF,
         ZIP_OF,
+        FLOORS,
         MOVE_HOUSE,
         NEIGHBOURS,
     ),

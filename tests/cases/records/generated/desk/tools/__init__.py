@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from .address_of import ADDRESS_OF
+from .floors import FLOORS
 from .move_house import MOVE_HOUSE
 from .neighbours import NEIGHBOURS
 from .zip_of import ZIP_OF
 
 __all__ = [
     "ADDRESS_OF",
+    "FLOORS",
     "MOVE_HOUSE",
     "NEIGHBOURS",
     "ZIP_OF",
