@@ -42,6 +42,24 @@ _NUMBER = re.compile(
 )
 """A number as people write it. In "1,2,3" each is a number of its own; in "1,234" the comma groups digits."""
 
+_SMALL = [
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+]  # fmt: skip
+_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_WORDED = {word: i for i, word in enumerate(_SMALL)} | {word: 10 * i for i, word in enumerate(_TENS, 2)}
+# Beside these a word is part of another number: "three hundred", "two point five", "two thirds", "twenty first".
+_BESIDE = [
+    "minus", "negative", "point", "half", "halves", "quarters?", "dozen", "hundred", "thousand", "million", "billion",
+    "first", "second", "thirds?", "fourths?", "fifths?", "sixths?", "sevenths?", "eighths?", "ninths?", "tenths?",
+]  # fmt: skip
+_NUMBER_WORD = rf"(?:{'|'.join([*_WORDED, *_BESIDE])})(?!\w)"
+_WORDS = re.compile(
+    rf"(?<![\w\u2013\u2014-])(?>{_NUMBER_WORD}(?:(?:[ -]|(?<=hundred) and |(?<=thousand) and ){_NUMBER_WORD})*)"
+    r"(?![\w\u2013\u2014-])(?! and an? (?:half|quarter|third))"
+)
+"""All words that stand together and are part of a number; not inside a longer word, such as "two-factor"."""
+
 
 class Unsayable(ValueError):
     """A value that nobody can be asked to say."""
@@ -111,6 +129,21 @@ def _numbers(message: str) -> Iterator[Decimal]:
     for match in _NUMBER.finditer(message):
         number = Decimal(match["digits"].replace(",", ""))
         yield -number if match["sign"] or match["sign2"] else number
+    for match in _WORDS.finditer(message):
+        worded = _worded(re.split("[ -]", match[0]))
+        if worded is not None:
+            yield Decimal(worded)
+
+
+def _worded(words: list[str]) -> int | None:
+    """A number below a hundred that these words are. "one" alone is none: it stands for anything ("which one?")."""
+    if words == ["one"]:
+        return None
+    if len(words) == 1:
+        return _WORDED.get(words[0])
+    if len(words) == 2 and words[0] in _TENS and words[1] in _SMALL[1:10]:
+        return _WORDED[words[0]] + _WORDED[words[1]]
+    return None
 
 
 def _same_number(value: int | float | Decimal, number: Decimal) -> bool:
