@@ -5,6 +5,7 @@ from __future__ import annotations
 from forgec.diagnostics import Label, Report
 from forgec.model.spec import Spec, World
 from forgec.reference.database import ReferenceDatabase
+from forgec_runtime import sql
 
 
 def worlds_hold(spec: Spec, report: Report) -> None:
@@ -21,9 +22,9 @@ def _check(spec: Spec, world: World, report: Report) -> None:
                 continue
             for row, place in zip(world.rows[table.name], world.places[table.name], strict=True):
                 if database.holds(column.check.expression, {"row": row}) is False:
-                    key = ", ".join(str(row[part.name]) for part in table.key)
+                    key = ", ".join(sql.text(row[part.name]) for part in table.key)
                     related = [Label(column.check.span, "the check")]
-                    message = f"{table.name} {key}: {column.name} {row[column.name]} breaks its check"
+                    message = f"{table.name} {key}: {column.name} {sql.text(row[column.name])} breaks its check"
                     report.error("AFS606", message, place, related=related)
     for invariant in spec.invariants:
         if database.holds(invariant.sql.expression, {}) is not True:

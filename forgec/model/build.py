@@ -272,7 +272,7 @@ class _Build:
                 tool = self._known_tool(name, tools)
                 if tool is None:
                     continue
-                inner = scope
+                inner = replace(scope, where=f" in `{name}`" if len(item.tools) > 1 else "")
                 for parameter in tool.parameters:
                     inner = inner.with_value(parameter.name, parameter.cell)
                     if parameter.row and parameter.references:

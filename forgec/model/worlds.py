@@ -14,6 +14,7 @@ from forgec.sql.constants import constants
 from forgec.sql.scope import Scope
 from forgec.sql.tree import exp
 from forgec.syntax import nodes
+from forgec_runtime import sql
 from forgec_runtime.types import MAX_INTEGER, Enum, Integer, Type
 
 
@@ -109,7 +110,7 @@ def _check_row(table: Table, row: _Row, checker: SqlChecker) -> bool:
             checker.report.error("AFS601", f"`{column.name}` is never null", span, help=hint)
             return False
         if value is not None and not _holds(column.type, value):
-            checker.report.error("AFS601", f"{column.name} = {value!r} is not of type {column.type}", span)
+            checker.report.error("AFS601", f"{column.name} = {sql.text(value)} is not of type {column.type}", span)
             return False
     return True
 
@@ -133,9 +134,9 @@ def _check_keys(
                 continue
             span = row.place(names[0]) if len(names) == 1 else row.span
             if value in seen:
-                shown = ", ".join(f"{name} {row.values[name]}" for name in names)
+                where = ", ".join(f"{name} {sql.text(row.values[name])}" for name in names)
                 related = [Label(seen[value], "first here")]
-                checker.report.error("AFS602", f"{table.name}: {shown} stands twice", span, related=related)
+                checker.report.error("AFS602", f"{table.name}: {where} stands twice", span, related=related)
             seen.setdefault(value, span)
     for column in table.columns:
         if column.references is None:
@@ -145,6 +146,6 @@ def _check_keys(
         for row in filled:
             value = row.values[column.name]
             if value is not None and value not in known:
-                message = f"{table.name}: {column.name} {value} is no row of `{column.references}`"
-                hint = did_you_mean(str(value), map(str, known))
+                message = f"{table.name}: {column.name} {sql.text(value)} is no row of `{column.references}`"
+                hint = did_you_mean(sql.text(value), map(sql.text, known))
                 checker.report.error("AFS603", message, row.place(column.name), help=hint)

@@ -178,7 +178,8 @@ class ExpressionResolver:
             hint = self._value_hint(name)
             if hint is None and any(name in columns for one in frame.chain() for columns in one.sources.values()):
                 hint = f"nothing here has this name but a column, which is written `{name}`"
-            raise self._fail("AFS203", f"unknown value `${name}`", node, hint, about=name)
+            message = f"unknown value `${name}`{self.scope.where}"
+            raise self._fail("AFS203", message, node, hint, about=name)
         if isinstance(shape, Rows):
             hint = f"read it with `select ... from ${name}`"
             raise self._fail("AFS203", f"`${name}` is a set of rows", node, hint)

@@ -106,7 +106,9 @@ class QueryResolver(ExpressionResolver):
                 hint = self._value_hint(name) if shape is None else None
                 if isinstance(shape, Row):
                     hint = f"it is one row, of which `${name}.{next(iter(shape.columns))}` is a column"
-                message = f"`${name}` is not a set of rows" if shape is not None else f"unknown value `${name}`"
+                message = f"`${name}` is not a set of rows"
+                if shape is None:
+                    message = f"unknown value `${name}`{self.scope.where}"
                 raise self._fail("AFS203", message, node, hint, about=name)
             node.meta["rows"] = name
             node.meta["shape"] = shape

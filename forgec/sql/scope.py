@@ -50,6 +50,8 @@ class Scope:
     values: Mapping[str, Shape] = field(default_factory=dict)
     later: frozenset[str] = frozenset()
     """Functions that are declared, but not yet known here."""
+    where: str = ""
+    """Where the values are known, when the same SQL is read in several places: ` in `rent``."""
 
     def with_value(self, name: str, shape: Shape) -> Scope:
         return replace(self, values={**self.values, name: shape})

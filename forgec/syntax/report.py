@@ -89,6 +89,8 @@ def _report_token(error: UnexpectedToken, source: Source, start: int, end: int, 
         ):
             return
     hint = _help(token, accepted, source, start)
+    if str(token) in ("(", "fails", "returns") and _in_plan(source, start, position):
+        hint = "a plan holds calls that succeed, `name = tool(...)`; what fails is for a test"
     report.error("AFS101", f"expected {_wanted(accepted)}, found {found}", span, related=related, help=hint)
 
 
@@ -164,6 +166,12 @@ def _open_bracket(source: Source, start: int, position: int) -> list[Label]:
         elif match["close"] and opened:
             opened.pop()
     return [Label(Span(source, opened[-1], opened[-1] + 1), "opened here")] if opened else []
+
+
+def _in_plan(source: Source, start: int, position: int) -> bool:
+    """Whether a node of a plan is expected at `position`, or goes on there."""
+    opened = _open_bracket(source, start, position)
+    return bool(opened) and re.search(r"\bplan\s*$", source.text[start : opened[0].span.start]) is not None
 
 
 def _keywords(accepted: set[str]) -> list[str]:
