@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from forgec.diagnostics import Label, Report
+from forgec.diagnostics import Label, Report, counted
 from forgec.model.spec import Spec, World
 from forgec.reference.database import ReferenceDatabase
+from forgec.sql.tree import exp
 from forgec_runtime import sql
+from forgec_runtime.engine import EngineError
+
+MAX_ROWS = 3
+"""How many rows that break an invariant are named."""
 
 
 def worlds_hold(spec: Spec, report: Report) -> None:
@@ -30,4 +35,42 @@ def _check(spec: Spec, world: World, report: Report) -> None:
         if database.holds(invariant.sql.expression, {}) is not True:
             related = [Label(invariant.sql.span, "the invariant")]
             message = f"the world `{world.name}` breaks the invariant `{invariant.name}`"
-            report.error("AFS606", message, world.span, related=related)
+            notes = _rows_that_break(invariant.sql.expression, database)
+            report.error("AFS606", message, world.span, related=related, notes=notes)
+
+
+def _rows_that_break(condition: exp.Expr, database: ReferenceDatabase) -> list[str]:
+    """What a `not exists (select ...)` finds: the groups, or the keys of the rows."""
+    inner = condition.unnest()
+    exists = inner.this.unnest() if isinstance(inner, exp.Not) else None
+    query = exists.this.copy() if isinstance(exists, exp.Exists) else None
+    terms = _named_terms(query, database.spec) if isinstance(query, exp.Select) else {}
+    if query is None or not terms:
+        return []
+    for name in [name for name in terms if name not in query.named_selects]:
+        query.append("expressions", exp.Alias(this=terms[name].copy(), alias=exp.to_identifier(name, quoted=True)))
+    try:
+        found = database.rows(query, {})
+    except EngineError:  # `exists` is content with the first row, and need not meet one that cannot be computed
+        return []
+    rows = [", ".join(f"{name} {sql.text(row[name])}" for name in terms) for row in found]
+    more = [f"and {counted(len(rows) - MAX_ROWS, 'other')}"] if len(rows) > MAX_ROWS else []
+    return ["; ".join(["found: " + rows[0], *rows[1:MAX_ROWS], *more])] if rows else []
+
+
+def _named_terms(query: exp.Select, spec: Spec) -> dict[str, exp.Expr]:
+    """What tells one row of a select from the others; nothing where that is not simple."""
+    outputs = {item.alias: item.this for item in query.selects}
+    group = query.args.get("group")
+    if group is not None:
+        return {part.name or part.sql(): outputs.get(part.name, part) for part in group.expressions}
+    if query.args.get("having") is not None or any(item.find(exp.AggFunc) for item in query.selects):
+        return {}
+    sources = [query.args["from_"].this, *(join.this for join in query.args.get("joins") or ())]
+    if not all(isinstance(source, exp.Table) and source.name in spec.tables for source in sources):
+        return {}
+    return {
+        f"{source.alias}.{column.name}": exp.column(column.name, table=source.alias)
+        for source in sources
+        for column in spec.tables[source.name].key
+    }
