@@ -2,81 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forgec.model.spec import Spec, Table, World
-from forgec.model.types import type_of
-from forgec.sql.emit import Emitter
+from forgec.reference.statements import Statement, Statements, Values, in_order
 from forgec.sql.oracle import Oracle
-from forgec.sql.query import cell_of
-from forgec.sql.scope import Rows
-from forgec.sql.tree import Value, cast, exp
+from forgec.sql.tree import cast, exp
 from forgec_runtime.engine import fetch
-
-Values = Mapping[str, Any]
-"""The values of a call by name: scalars, rows (dicts) and row sets (lists of dicts)."""
 
 
 class ReferenceDatabase:
     """All tables of a spec, filled with the rows of one world."""
 
-    def __init__(self, spec: Spec, world: World) -> None:
+    def __init__(self, spec: Spec, world: World, statements: Statements | None = None) -> None:
         self.spec = spec
-        self.emitter = Emitter(spec.tables, spec.functions, spec.clock)
+        self.statements = statements or Statements(spec)
         self.connection = Oracle(spec.tables.values()).connection
         for name, rows in world.rows.items():
-            for row in rows:
-                self.insert(spec.tables[name], row)
+            self.fill(spec.tables[name], rows)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
-    def rows(self, tree: exp.Expr, values: Values) -> list[dict[str, Any]]:
+    def rows(self, tree: exp.Query, values: Values) -> list[dict[str, Any]]:
         """The rows of a query, ties in its order broken by its columns from left to right."""
-        query = tree.copy()
-        assert isinstance(query, exp.Query)
-        names = query.named_selects
-        order = query.args.get("order")
-        terms = [term.copy() for term in order.expressions] if order is not None else []
-        terms.extend(exp.Ordered(this=exp.column(name), nulls_first=False) for name in names)
-        query.set("order", exp.Order(expressions=terms))
-        return [dict(zip(names, row, strict=True)) for row in self._run(query, values)]
+        return self.answer(self.statements.of(tree, "rows", lambda: in_order(tree)), values)
 
-    def value(self, tree: exp.Expr, values: Values) -> Any:
-        """The value of an expression."""
-        return self._run(exp.Select(expressions=[tree.copy()]), values)[0][0]
+    def value(self, tree: exp.Expr, values: Values, type_: str | None = None) -> Any:
+        """The value of an expression, or of what it is cast to."""
+
+        def build() -> exp.Query:
+            return exp.Select(expressions=[cast(tree.copy(), type_) if type_ is not None else tree.copy()])
+
+        statement = self.statements.of(tree, f"as {type_}", build)
+        return fetch(self.connection, statement.text, statement.bound(values))[0][0]
 
     def holds(self, tree: exp.Expr, values: Values) -> bool | None:
         """The truth of a condition: True, False or None for NULL."""
         found = self.value(tree, values)
         return None if found is None else bool(found)
 
-    def _run(self, tree: exp.Expr, values: Values) -> list[tuple[Any, ...]]:
-        bound: dict[str, Any] = {}
-
-        def value(node: Value) -> exp.Expr:
-            name = f"v{len(bound)}"
-            head, *path = node.name.split(".")
-            bound[name] = values[head]
-            for part in path:
-                bound[name] = None if bound[name] is None else bound[name][part]
-            return cast(exp.Placeholder(this=name), cell_of(node).type.sql)
-
-        def row_set(name: str, shape: Rows) -> exp.Expr:
-            parameter = f"v{len(bound)}"
-            bound[parameter] = values[name]
-            struct = cast(exp.Placeholder(this=parameter), type_of(shape).sql)
-            unnest = exp.alias_(exp.Unnest(expressions=[struct]), "_row")
-            inner = exp.Subquery(
-                this=exp.Select(expressions=[unnest]), alias=exp.TableAlias(this=exp.to_identifier("_r"))
-            )
-            fields = [
-                exp.alias_(exp.Dot(this=exp.column("_row"), expression=exp.to_identifier(n)), n) for n in shape.columns
-            ]
-            return exp.Select(expressions=fields, from_=exp.From(this=inner))
-
-        text = self.emitter.text(tree, value, rows=row_set)
-        return fetch(self.connection, text, bound)
+    def answer(self, statement: Statement, values: Values) -> list[dict[str, Any]]:
+        """The rows of a statement."""
+        found = fetch(self.connection, statement.text, statement.bound(values))
+        return [dict(zip(statement.columns, row, strict=True)) for row in found]
 
     def find(self, table: Table, key: tuple[Any, ...]) -> dict[str, Any] | None:
         """The row with this key."""
@@ -97,6 +66,12 @@ class ReferenceDatabase:
         return int(found[0][0])
 
     # -- writing -----------------------------------------------------------------------------------------------
+
+    def fill(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Make these the rows of a table."""
+        lists = ", ".join(f'unnest(?::{column.type.sql}[]) as "{column.name}"' for column in table.columns)
+        values = [[row[name] for row in rows] for name in _names(table)]
+        self.connection.execute(f'create or replace table "{table.name}" as select {lists}', values)
 
     def insert(self, table: Table, row: Mapping[str, Any]) -> None:
         marks = ", ".join(f"cast(? as {column.type.sql})" for column in table.columns)

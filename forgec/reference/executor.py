@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from forgec.model import spec as m
 from forgec.reference.constraints import check_column, violations
 from forgec.reference.database import ReferenceDatabase, key_of
+from forgec.reference.statements import Statements, in_order
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
 from forgec.sql.tree import Value, cast, exp
@@ -37,11 +38,26 @@ class _Done(Exception):
 class ReferenceEpisode:
     """An episode of `world`, which only `call` changes."""
 
-    def __init__(self, spec: m.Spec, world: str) -> None:
+    def __init__(self, spec: m.Spec, world: str, statements: Statements | None = None) -> None:
         self.spec = spec
-        self.database = ReferenceDatabase(spec, spec.worlds[world])
-        self.counters = {name: self._last_serial(table) for name, table in spec.tables.items() if table.serial}
+        self.world = spec.worlds[world]
+        self.database = ReferenceDatabase(spec, self.world, statements)
+        self.first = {name: self._last_serial(table) for name, table in spec.tables.items() if table.serial}
+        self.counters = dict(self.first)
         self.broken_rules: list[str] = []
+        self.changed: set[str] = set()
+        """The tables that calls wrote to."""
+
+    def restart(self, like: ReferenceEpisode | None = None) -> None:
+        """Go back to where the world starts, or to where another episode of it stands: cheaper than a new database."""
+        changed = like.changed if like is not None else set()
+        for name in self.changed | changed:
+            table = self.spec.tables[name]
+            other = list(like.database.table(table).values()) if like is not None else self.world.rows[name]
+            self.database.fill(table, other)
+        self.changed = set(changed)
+        self.counters = dict(like.counters if like is not None else self.first)
+        self.broken_rules = list(like.broken_rules) if like is not None else []
 
     def state(self) -> dict[str, list[dict[str, Any]]]:
         """All rows by table, in the order of their keys."""
@@ -52,14 +68,16 @@ class ReferenceEpisode:
         counters, broken = dict(self.counters), list(self.broken_rules)
         connection = self.database.connection
         connection.execute("begin")
+        running = _Call(self, self.spec.tools[tool], arguments)
         try:
-            value = _Call(self, self.spec.tools[tool], arguments).run()
+            value = running.run()
         except Refusal as refusal:
             answer = Answer(False, None, str(refusal))
         except (Fault, EngineError):
             answer = Answer(False, None, FAULT_TEXT)
         else:
             connection.execute("commit")
+            self.changed.update(running.before)
             return Answer(True, value, "")
         connection.execute("rollback")
         self.counters, self.broken_rules = counters, broken
@@ -180,6 +198,7 @@ class _Call:
             return self.values[tree.name]
         if not read.is_query:
             return self.database.value(tree, self.values)
+        assert isinstance(tree, exp.Query)
         rows = self.database.rows(tree, self.values)
         if isinstance(shape, Rows):
             return rows
@@ -190,19 +209,21 @@ class _Call:
         return rows[0] if isinstance(shape, Row) else next(iter(rows[0].values()))
 
     def _text(self, message: m.Message) -> str:
-        parts: list[str] = []
-        for part in message.parts:
-            if isinstance(part, str):
-                parts.append(part)
-                continue
-            tree = part.sql.expression
-            value = self.database.value(tree, self.values)
-            if part.format:
-                parts.append(sql.formatted(value, part.format))
-            else:
-                shown = self.database.value(cast(tree.copy(), "VARCHAR"), self.values)
-                parts.append("NULL" if shown is None else shown)
-        return "".join(parts)
+        holes = [part for part in message.parts if not isinstance(part, str)]
+        shown = iter(self._shown(message, holes) if holes else ())
+        return "".join(part if isinstance(part, str) else next(shown) for part in message.parts)
+
+    def _shown(self, message: m.Message, holes: list[m.Hole]) -> Iterator[str]:
+        """The texts of all holes, which one query computes: as text, unless a format wants the number itself."""
+
+        def build() -> exp.Query:
+            trees = [hole.sql.expression.copy() for hole in holes]
+            items = [tree if hole.format else cast(tree, "VARCHAR") for hole, tree in zip(holes, trees, strict=True)]
+            return exp.Select(expressions=[exp.alias_(item, f"h{i}") for i, item in enumerate(items)])
+
+        (found,) = self.database.answer(self.database.statements.of(message, "holes", build), self.values)
+        for hole, value in zip(holes, found.values(), strict=True):
+            yield sql.formatted(value, hole.format) if hole.format else "NULL" if value is None else value
 
     # -- writes ------------------------------------------------------------------------------------------------
 
@@ -210,13 +231,14 @@ class _Call:
         change = write.change
         assert change is not None
         table = self.spec.tables[change.table]
-        self.before.setdefault(table.name, self.database.table(table))
+        if table.name not in self.before:
+            self.before[table.name] = self.database.table(table)
         if isinstance(change, Insert):
             return self._insert(table, change)
         if isinstance(change, Update):
             return self._update(table, change)
         assert isinstance(change, Delete)
-        for row in self._rows_where(table, change.alias, change.where, []):
+        for row in self._rows_where(table, change, []):
             self.database.delete(table, key_of(table, row))
         return None
 
@@ -225,12 +247,9 @@ class _Call:
         if change.query is None:
             made = [self._computed(table, columns, row) for row in change.rows]
         else:
-            query = change.query.copy()
-            for item, column in zip(query.selects, columns, strict=True):
-                item.set("this", cast(item.this.copy(), column.type.sql))
-            made = []
-            for found in self.database.rows(query, self.values):
-                made.append(dict(zip(change.columns, found.values(), strict=True)))
+            statement = self.database.statements.of(change, "insert", lambda: _inserted(change, columns))
+            found = self.database.answer(statement, self.values)
+            made = [dict(zip(change.columns, row.values(), strict=True)) for row in found]
         inserted: dict[str, Any] = {}
         for values in made:
             inserted = self._add(table, columns if change.query is not None else [], values)
@@ -239,8 +258,8 @@ class _Call:
     def _computed(self, table: m.Table, columns: list[m.Column], row: tuple[exp.Expr, ...]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for column, tree in zip(columns, row, strict=True):
-            held = cast(tree.copy(), column.type.sql)
-            values[column.name] = check_column(table, column, self.database.value(held, self.values))
+            held = self.database.value(tree, self.values, column.type.sql)
+            values[column.name] = check_column(table, column, held)
         return values
 
     def _add(self, table: m.Table, unchecked: list[m.Column], given: dict[str, Any]) -> dict[str, Any]:
@@ -253,8 +272,8 @@ class _Call:
             elif column.name in given:
                 row[column.name] = given[column.name]
             elif column.default is not None:
-                held = cast(column.default.expression.copy(), column.type.sql)
-                row[column.name] = check_column(table, column, self.database.value(held, {}))
+                held = self.database.value(column.default.expression, {}, column.type.sql)
+                row[column.name] = check_column(table, column, held)
             else:
                 row[column.name] = None
         key = key_of(table, row)
@@ -274,11 +293,7 @@ class _Call:
 
     def _update(self, table: m.Table, change: Update) -> None:
         columns = [column for name, _ in change.assignments if (column := table.column(name))]
-        items = [
-            (f"new_{column.name}", cast(tree.copy(), column.type.sql))
-            for column, (_, tree) in zip(columns, change.assignments, strict=True)
-        ]
-        for found in self._rows_where(table, change.alias, change.where, items):
+        for found in self._rows_where(table, change, columns):
             key = key_of(table, found)
             changes = {c.name: check_column(table, c, found[f"new_{c.name}"]) for c in columns}
             row = self.database.find(table, key)
@@ -286,18 +301,32 @@ class _Call:
             self._check_row(table, {**row, **changes})
             self.database.update(table, key, changes)
 
-    def _rows_where(
-        self, table: m.Table, alias: str, where: exp.Expr, items: Sequence[tuple[str, exp.Expr]]
-    ) -> list[dict[str, Any]]:
-        """The keys of the rows where a condition holds, with `items` computed over each; in the order of keys."""
-        selects = [exp.alias_(exp.column(column.name, table=alias), column.name) for column in table.key]
-        selects.extend(exp.alias_(tree, name) for name, tree in items)
-        source = exp.Table(this=exp.to_identifier(table.name), alias=exp.TableAlias(this=exp.to_identifier(alias)))
-        query = exp.Select(expressions=selects, from_=exp.From(this=source), where=exp.Where(this=where.copy()))
-        return self.database.rows(query, self.values)
+    def _rows_where(self, table: m.Table, change: Update | Delete, columns: list[m.Column]) -> list[dict[str, Any]]:
+        """The keys of the rows to change, in their order, with the new values of `columns`."""
+        statement = self.database.statements.of(change, "search", lambda: _search(table, change, columns))
+        return self.database.answer(statement, self.values)
 
     def _check_row(self, table: m.Table, row: dict[str, Any]) -> None:
         for column in table.columns:
             if column.check is not None and self.database.holds(column.check.expression, {"row": row}) is False:
                 condition = " ".join(column.check.span.text[1:-1].split())
                 raise Refusal(f"{table.name}: {column.name} must satisfy {condition}")
+
+
+def _inserted(change: Insert, columns: list[m.Column]) -> exp.Query:
+    """The rows that an insert adds, each value as its column holds it."""
+    assert change.query is not None
+    query = change.query.copy()
+    for item, column in zip(query.selects, columns, strict=True):
+        item.set("this", cast(item.this.copy(), column.type.sql))
+    return in_order(query)
+
+
+def _search(table: m.Table, change: Update | Delete, columns: list[m.Column]) -> exp.Query:
+    selects = [exp.alias_(exp.column(column.name, table=change.alias), column.name) for column in table.key]
+    if isinstance(change, Update):
+        for column, (_, tree) in zip(columns, change.assignments, strict=True):
+            selects.append(exp.alias_(cast(tree.copy(), column.type.sql), f"new_{column.name}"))
+    source = exp.Table(this=exp.to_identifier(table.name), alias=exp.TableAlias(this=exp.to_identifier(change.alias)))
+    where = exp.Where(this=change.where.copy())
+    return in_order(exp.Select(expressions=selects, from_=exp.From(this=source), where=where))

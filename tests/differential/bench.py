@@ -1,62 +1,40 @@
 """Programs of calls, run in a compiled environment and by the reference executor of the same spec."""
 
-import datetime
-import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from forgec.diagnostics import Report
 from forgec.diagnostics.text import render_text
-from forgec.model.spec import Parameter, Spec, Tool, World
+from forgec.model.spec import Spec
 from forgec.pipeline import check_source, generate_package
 from forgec.reference import ReferenceEpisode
+from forgec.reference.statements import Statements
 from forgec.source import Source
-from forgec_runtime import FAULT_TEXT, Environment, load_environment, results
-from forgec_runtime import types as t
-from forgec_runtime.results import json_able
+from forgec_runtime import FAULT_TEXT, Environment, Episode, Result, load_environment, results, world
 from forgec_runtime.tool import decode_arguments
+from tests.differential.programs import Call, Fork, Program
+from tests.differential.shrink import shrunk
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call in one of a program's episodes."""
-
-    episode: int
-    tool: str
-    arguments: Mapping[str, Any]
-
-
-Steps = tuple[tuple[Call, ...], ...]
-
-
-@dataclass(frozen=True)
-class Program:
-    """Calls grouped into steps, over episodes that start in these worlds."""
-
-    worlds: tuple[str, ...]
-    steps: Steps
-
-    def __str__(self) -> str:
-        lines = [f"Program({self.worlds!r}, ("]
-        for step in self.steps:
-            lines.append("    (" + ", ".join(map(repr, step)) + ",),")
-        return "\n".join([*lines, "))"])
-
-
-def compiled(text: str, folder: Path, name: str = "spec.afs") -> tuple[Spec, Environment]:
-    """A spec, checked and compiled into `folder`."""
+def checked(text: str, name: str = "spec.afs") -> Spec:
+    """A spec without findings."""
     report = Report()
-    checked = check_source(Path(name), Source(name, text), report)
-    assert checked.spec is not None, render_text(report)
-    for file, content in generate_package(checked.spec).items():
-        path = folder / checked.spec.name / file
+    found = check_source(Path(name), Source(name, text), report).spec
+    assert found is not None, render_text(report)
+    return found
+
+
+def compiled(spec: Spec, folder: Path) -> Environment:
+    """The package of a spec, written into `folder` and loaded."""
+    for file, content in generate_package(spec).items():
+        path = folder / spec.name / file
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
-    return checked.spec, load_environment(folder / checked.spec.name)
+    return load_environment(folder / spec.name)
 
 
 def exact(value: Any) -> Any:
@@ -72,6 +50,10 @@ ARITHMETIC = re.compile("overflow|out of range|conver|cast", re.IGNORECASE)
 """In the detail of a fault: a number that does not fit, a text that is no number."""
 
 
+class _Undecided(Exception):
+    """Both sides are right."""
+
+
 class Bench:
     """One spec, both ways.
 
@@ -83,36 +65,57 @@ class Bench:
         self.spec = spec
         self.environment = environment
         self.arithmetic_may_fail = arithmetic_may_fail
-
-    # -- running -----------------------------------------------------------------------------------------------
+        self._bases: dict[bool, dict[str, world.Base]] = {False: {}, True: {}}
+        self._references = References(spec)
 
     def check(self, program: Program) -> None:
         """Raise `AssertionError` with the smallest program found when the two sides differ."""
-        found = self.difference(program)
-        if found is not None:
-            smallest = self._shrunk(program)
-            raise AssertionError(f"{self.difference(smallest)}\nin {smallest}")
+        if self.difference(program) is None:
+            return
+        smallest, tries = shrunk(program, lambda candidate: self.difference(candidate) is not None)
+        self._references = References(self.spec)  # what is reported shall depend on nothing that was played before
+        found = self.difference(smallest) or "they no longer differ: state has leaked between programs"
+        by_hand = smallest.played(self.spec.source.name)
+        raise AssertionError(f"{found}\n\nThe smallest of {tries} programs tried:\n{smallest}\n\n{by_hand}")
 
     def difference(self, program: Program) -> str | None:
         """The first thing on which the two sides differ."""
-        episodes = [self.environment.reset(world) for world in program.worlds]
-        references = [ReferenceEpisode(self.spec, world) for world in program.worlds]
-        for step in program.steps:
+        with self._kept(fetched=program.fetched):
+            episodes = [self.environment.reset(world) for world in program.worlds]
+            references = self._references.started(program.worlds)
+            try:
+                for step in program.steps:
+                    if isinstance(step, Fork):
+                        episodes[step.episode] = episodes[step.of].fork()
+                        references[step.episode] = self._references.fork(references[step.of])
+                    elif (found := self._step(step, episodes, references)) is not None:
+                        return found
+            except _Undecided:
+                return None
+            for i, (episode, reference) in enumerate(zip(episodes, references, strict=True)):
+                if (found := _state(episode, reference)) is not None:
+                    return f"after all calls, episode {i}: {found}"
+        return None
+
+    @contextmanager
+    def _kept(self, *, fetched: bool) -> Iterator[None]:
+        """With tables decoded when a world is opened; or row by row when needed, and soon forgotten."""
+        whole, cached = (-1, 3) if fetched else (world.WHOLE_TABLE, world.MAX_CACHED)
+        with mock.patch.multiple(world, WHOLE_TABLE=whole, MAX_CACHED=cached):
+            self.environment._bases = self._bases[fetched]
+            yield
+
+    def _step(self, step: tuple[Call, ...], episodes: list[Episode], references: list[ReferenceEpisode]) -> str | None:
+        try:
             found = self.environment.step([(episodes[call.episode], call.tool, call.arguments) for call in step])
-            for call, result in zip(step, found, strict=True):
-                ours = result.ok, exact(result.value), result.text
-                theirs = self._reference(references[call.episode], call)
-                if self.arithmetic_may_fail and ours != theirs:
-                    if theirs[2] == FAULT_TEXT or (result.kind == "fault" and ARITHMETIC.search(result.detail)):
-                        return None
-                if ours != theirs:
-                    return f"{call}\ncompiled:  {ours} {result.detail}\nreference: {theirs}"
-        for i, (episode, reference) in enumerate(zip(episodes, references, strict=True)):
-            ours, theirs = exact(episode.state()), exact(reference.state())
+        except Exception as error:
+            return f"{step}\ncompiled:  {error!r}"
+        for call, result in zip(step, found, strict=True):
+            ours, theirs = _result(result), self._reference(references[call.episode], call)
             if ours != theirs:
-                return f"the state of episode {i}\n{_first_difference(ours, theirs)}"
-            if episode.broken_rules != reference.broken_rules:
-                return f"the broken rules of episode {i}: {episode.broken_rules} against {reference.broken_rules}"
+                if self.arithmetic_may_fail and (theirs[2] == FAULT_TEXT or _is_arithmetic(result)):
+                    raise _Undecided
+                return f"{call}\ncompiled:  {ours} {result.detail}\nreference: {theirs}"
         return None
 
     def _reference(self, episode: ReferenceEpisode, call: Call) -> tuple[bool, Any, str]:
@@ -124,30 +127,71 @@ class Bench:
         answer = episode.call(call.tool, named)
         return answer.ok, exact(answer.value), results.to_json(answer.value) if answer.ok else answer.text
 
-    def _shrunk(self, program: Program) -> Program:
-        """The program without the steps and calls that the difference does not need."""
-        smaller = True
-        while smaller:
-            smaller = False
-            for candidate in _smaller(program):
-                if self.difference(candidate) is not None:
-                    program, smaller = candidate, True
-                    break
-        return program
+
+class References:
+    """Reference episodes of one spec, to be had again for the next program: a database takes longer than a call."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.statements = Statements(spec)
+        self._free: list[ReferenceEpisode] = []
+        self._used: list[ReferenceEpisode] = []
+
+    def started(self, worlds: tuple[str, ...]) -> list[ReferenceEpisode]:
+        """Episodes at the start of these worlds. All that were given before are taken back."""
+        self._free.extend(self._used)
+        self._used = []
+        return [self._one(world) for world in worlds]
+
+    def fork(self, episode: ReferenceEpisode) -> ReferenceEpisode:
+        """Another episode that stands where this one does."""
+        return self._one(episode.world.name, episode)
+
+    def _one(self, world: str, like: ReferenceEpisode | None = None) -> ReferenceEpisode:
+        found = next((episode for episode in self._free if episode.world.name == world), None)
+        if found is None:
+            found = ReferenceEpisode(self.spec, world, self.statements)
+        else:
+            self._free.remove(found)
+        found.restart(like)
+        self._used.append(found)
+        return found
 
 
-def _smaller(program: Program) -> Iterator[Program]:
-    steps = program.steps
-    half = len(steps) // 2
-    if half > 1:
-        yield Program(program.worlds, steps[half:])
-        yield Program(program.worlds, steps[:half])
-    for i in range(len(steps) - 1, -1, -1):
-        yield Program(program.worlds, steps[:i] + steps[i + 1 :])
-    for i, step in enumerate(steps):
-        if len(step) > 1:
-            for j in range(len(step)):
-                yield Program(program.worlds, (*steps[:i], step[:j] + step[j + 1 :], *steps[i + 1 :]))
+def _result(result: Result) -> tuple[bool, Any, str]:
+    return result.ok, exact(result.value), result.text
+
+
+def _is_arithmetic(result: Result) -> bool:
+    return result.kind == "fault" and ARITHMETIC.search(result.detail) is not None
+
+
+def _state(episode: Episode, reference: ReferenceEpisode) -> str | None:
+    """How two episodes differ: in their rows, in what counts as changed, in the rules that were broken."""
+    ours, theirs = episode.state(), reference.state()
+    if exact(ours) != exact(theirs):
+        return _first_difference(exact(ours), exact(theirs))
+    changed, wanted = episode.changes(), _changes(reference, theirs)
+    if changed != wanted:
+        return f"the changes\ncompiled:  {changed}\nreference: {wanted}"
+    if episode.broken_rules != reference.broken_rules:
+        return f"the broken rules\ncompiled:  {episode.broken_rules}\nreference: {reference.broken_rules}"
+    return None
+
+
+def _changes(reference: ReferenceEpisode, state: Mapping[str, list[dict[str, Any]]]) -> dict[str, dict[Any, Any]]:
+    found = {}
+    for name, table in reference.spec.tables.items():
+
+        def key(row: Mapping[str, Any], names: tuple[str, ...] = tuple(column.name for column in table.key)) -> Any:
+            return row[names[0]] if len(names) == 1 else tuple(row[name] for name in names)
+
+        before = {key(row): row for row in reference.world.rows[name]}
+        after = {key(row): row for row in state[name]}
+        changed = {k: after.get(k) for k in {**before, **after} if before.get(k) != after.get(k)}
+        if changed:
+            found[name] = changed
+    return found
 
 
 def _first_difference(ours: Mapping[str, list[Any]], theirs: Mapping[str, list[Any]]) -> str:
@@ -155,112 +199,5 @@ def _first_difference(ours: Mapping[str, list[Any]], theirs: Mapping[str, list[A
         mine = [row for row in ours[name] if row not in theirs[name]]
         other = [row for row in theirs[name] if row not in ours[name]]
         if mine or other:
-            return f"{name}, compiled:  {mine}\n{name}, reference: {other}"
-    return "the order of rows"
-
-
-# -- random programs ------------------------------------------------------------------------------------------------
-
-TEXTS = (
-    "", " ", "a", "A", " a ", "é", "ÉA", "ß", "İ", "x'y", 'x"y', "%", "_", "a_b", "\\", "{x}", "NULL", "\n",
-    "\U0001f600", "0", "-1", "2025-02-28", "new@example.org", "x" * 70,
-)  # fmt: skip
-INTEGERS = (0, 1, 2, 3, 5, -1, -2, 10, 100, t.MAX_INTEGER, -t.MAX_INTEGER, 2**31 - 1, 2**31, 2**52, 94906267)
-DAYS = (0, 1, -1, 7, 30, -30, 365, -365)
-WRONG: tuple[Any, ...] = (None, [], {}, "x" * 300, -1.5, True, "1e5", 10**30)
-
-
-class Programs:
-    """Draws programs for one spec: the same seed, the same program."""
-
-    def __init__(self, spec: Spec, seed: object) -> None:
-        self.spec = spec
-        self.chance = random.Random(f"{seed}")
-
-    def program(self, episodes: int, steps: int, tools: Sequence[str] | None = None) -> Program:
-        """A program over `episodes` episodes; in each step some of them make one or two calls."""
-        names = list(tools or self.spec.tools)
-        worlds = tuple(self.chance.choice(list(self.spec.worlds)) for _ in range(episodes))
-        return Program(worlds, tuple(self._step(worlds, names) for _ in range(steps)))
-
-    def _step(self, worlds: tuple[str, ...], names: list[str]) -> tuple[Call, ...]:
-        size = self.chance.choice((1, 1, 2, len(worlds), 2 * len(worlds)))
-        common = self.chance.choice(names)  # some steps make one query for many calls
-        calls = []
-        for _ in range(size):
-            episode = self.chance.randrange(len(worlds))
-            tool = common if self.chance.random() < 0.4 else self.chance.choice(names)
-            arguments = self.arguments(self.spec.tools[tool], self.spec.worlds[worlds[episode]])
-            calls.append(Call(episode, tool, arguments))
-        return tuple(calls)
-
-    def arguments(self, tool: Tool, world: World) -> dict[str, Any]:
-        arguments = {}
-        for parameter in tool.parameters:
-            left_out = parameter.optional or parameter.default is not None
-            if left_out and self.chance.random() < 0.3:
-                continue
-            arguments[parameter.name] = self._argument(parameter, world)
-        if self.chance.random() < 0.01:
-            arguments[self.chance.choice(list(arguments) or ["x"])] = self.chance.choice(WRONG)
-        return arguments
-
-    def _argument(self, parameter: Parameter, world: World) -> Any:
-        if parameter.optional and self.chance.random() < 0.2:
-            return None
-        known = [value for value in self._known(parameter, world) if value is not None]
-        if known and self.chance.random() < 0.8:
-            return json_able(self.chance.choice(known))
-        return self._any(parameter.type)
-
-    def _known(self, parameter: Parameter, world: World) -> list[Any]:
-        """Keys for a reference, made ones too; else the values of columns that are called like the parameter."""
-        found: list[Any] = []
-        for table in self.spec.tables.values():
-            if parameter.references == table.name:
-                found.extend(row[table.key[0].name] for row in world.rows[table.name])
-                found.extend(self._made(table.serial) if table.serial else [])
-            elif parameter.references is None and table.column(parameter.name) is not None:
-                column = table.column(parameter.name)
-                assert column is not None
-                if column.type.sql == parameter.type.sql:
-                    found.extend(row[parameter.name] for row in world.rows[table.name])
-                    found.extend(self._made(table.serial) if column.serial and table.serial else [])
-        return found
-
-    def _made(self, pattern: str) -> list[str]:
-        head, zeros, tail = pattern.partition("{")[0], pattern.count("0"), pattern.partition("}")[2]
-        return [f"{head}{number:0{max(zeros, 1)}d}{tail}" for number in range(1, 6)]
-
-    def _any(self, type_: t.Type) -> Any:
-        chance = self.chance
-        if isinstance(type_, t.Enum):
-            return chance.choice(type_.values)
-        if isinstance(type_, t.Boolean):
-            return chance.random() < 0.5
-        if isinstance(type_, t.Integer):
-            return chance.choice(INTEGERS) if chance.random() < 0.5 else chance.randint(-20, 20)
-        if isinstance(type_, t.Decimal):
-            return self._decimal(type_)
-        if isinstance(type_, t.Double):
-            return chance.choice((0.0, -0.0, 1.5, -2.25, 1e16, 1e-7, 1e300, 0.1, 3))
-        if isinstance(type_, t.Date):
-            edges = ("0001-01-01", "9999-12-31", "2024-02-29")
-            return chance.choice(edges) if chance.random() < 0.2 else str(self._moment().date())
-        if isinstance(type_, t.Timestamp):
-            return self._moment().isoformat()
-        if isinstance(type_, t.Record):
-            return {f.name: None if f.optional and chance.random() < 0.3 else self._any(f.type) for f in type_.fields}
-        return chance.choice(TEXTS)
-
-    def _decimal(self, type_: t.Decimal) -> Any:
-        unit = Decimal(1).scaleb(-type_.scale)
-        most = 10**type_.precision - 1
-        number = self.chance.choice(
-            (0, 1, -1, most, -most, self.chance.randint(-most, most), self.chance.randint(0, 500))
-        )
-        return format(number * unit, "f")
-
-    def _moment(self) -> datetime.datetime:
-        odd = datetime.timedelta(microseconds=self.chance.choice((0, 0, 1, 120_000, 999_999)))
-        return self.spec.clock + datetime.timedelta(days=self.chance.choice(DAYS)) + odd
+            return f"the rows of {name}\ncompiled:  {mine}\nreference: {other}"
+    return "the order or number of rows"

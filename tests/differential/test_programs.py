@@ -1,49 +1,64 @@
 """Random programs of calls mean the same to the compiled executor and to the reference executor, call for call.
 
-`FORGEC_PROGRAMS=1000` runs a thousand programs for each spec, `FORGEC_SEED=abc` others than the usual ones.
+Every second program is played by the kitchen sink, the others by the shipped specs in turn. `make differential` plays
+100,000. `FORGEC_PROGRAMS=500` plays so many, `FORGEC_PROGRAMS=500-900` those from number 500 on, and `FORGEC_SEED=abc`
+others than the usual ones.
 """
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-from forgec_runtime import world
-from tests.differential.bench import Bench, Programs, compiled
+from tests.differential.bench import Bench, checked, compiled
+from tests.differential.programs import Programs
 
 ROOT = Path(__file__).parents[2]
-SPECS = [Path(__file__).with_name("kitchen_sink.afs"), *sorted((ROOT / "specs").glob("*.afs"))]
-COUNT = int(os.environ.get("FORGEC_PROGRAMS", "4"))
+KITCHEN = Path(__file__).with_name("kitchen_sink.afs")
+SHIPPED = sorted((ROOT / "specs").glob("*.afs"))
+FIRST, _, LAST = os.environ.get("FORGEC_PROGRAMS", "0-2000").rpartition("-")
 SEED = os.environ.get("FORGEC_SEED", "usual")
+TOGETHER = 50
+"""How many programs are one test."""
 
 
-@pytest.fixture(scope="module", params=SPECS, ids=lambda path: path.stem)
-def bench(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    path: Path = request.param
-    return Bench(*compiled(path.read_text(encoding="utf-8"), tmp_path_factory.mktemp(path.stem), path.name))
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("packages")
 
 
-@pytest.mark.parametrize("number", range(COUNT))
-def test_random_programs(bench: Bench, number: int) -> None:
-    bench.check(Programs(bench.spec, f"{SEED}/{number}").program(episodes=4, steps=30))
+@cache
+def bench_of(path: Path, folder: Path) -> Bench:
+    spec = checked(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
+    return Bench(spec, compiled(spec, folder))
 
 
-def test_rows_that_are_fetched_when_needed(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As above, with no table small enough to be decoded when its world is opened."""
-    monkeypatch.setattr(world, "WHOLE_TABLE", -1)
-    monkeypatch.setattr(bench.environment, "_bases", {})
-    for number in range(1 + COUNT // 3):
-        bench.check(Programs(bench.spec, f"{SEED}/fetched/{number}").program(episodes=3, steps=25))
+def spec_of(number: int) -> Path:
+    return KITCHEN if number % 2 == 0 else SHIPPED[number // 2 % len(SHIPPED)]
 
 
-def test_programs_reach_every_tool_beyond_its_guards(bench: Bench) -> None:
+@pytest.mark.parametrize("first", range(int(FIRST or 0), int(LAST), TOGETHER))
+def test_random_programs(first: int, folder: Path) -> None:
+    for number in range(first, min(first + TOGETHER, int(LAST))):
+        bench = bench_of(spec_of(number), folder)
+        try:
+            bench.check(Programs(bench.spec, f"{SEED}/{number}").program())
+        except AssertionError as error:
+            error.add_note(f"FORGEC_SEED={SEED} FORGEC_PROGRAMS={number}-{number + 1} plays this program alone.")
+            raise
+
+
+@pytest.mark.parametrize("path", [KITCHEN, *SHIPPED], ids=lambda path: path.stem)
+def test_programs_reach_every_tool_beyond_its_guards(path: Path, folder: Path) -> None:
+    bench = bench_of(path, folder)
     silent = set(bench.spec.tools)
-    for number in range(40):
-        program = Programs(bench.spec, number).program(episodes=4, steps=20, tools=sorted(silent))
+    for number in range(300):
+        program = Programs(bench.spec, number).program()
         episodes = [bench.environment.reset(world) for world in program.worlds]
-        for step in program.steps:
-            results = bench.environment.step([(episodes[call.episode], call.tool, call.arguments) for call in step])
-            silent -= {call.tool for call, result in zip(step, results, strict=True) if result.ok}
+        for call in program.calls:
+            if bench.environment.step([(episodes[call.episode], call.tool, call.arguments)])[0].ok:
+                silent.discard(call.tool)
         if not silent:
             break
     assert silent == set()

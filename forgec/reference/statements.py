@@ -1,0 +1,85 @@
+"""The SQL of a spec as text for DuckDB. Calls run the same few pieces over and over, so each is written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from forgec.model.spec import Spec
+from forgec.model.types import type_of
+from forgec.sql.emit import Emitter
+from forgec.sql.query import cell_of
+from forgec.sql.scope import Rows
+from forgec.sql.tree import Value, cast, exp
+
+Values = Mapping[str, Any]
+"""The values of a call by name: scalars, rows (dicts) and row sets (lists of dicts)."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A select: its text, the names of its columns, and the paths of the values that it takes as `$v0`, `$v1`, ..."""
+
+    text: str
+    columns: tuple[str, ...]
+    paths: tuple[str, ...]
+
+    def bound(self, values: Values) -> dict[str, Any]:
+        return {f"v{i}": _at(path, values) for i, path in enumerate(self.paths)}
+
+
+def _at(path: str, values: Values) -> Any:
+    head, *rest = path.split(".")
+    found = values[head]
+    for part in rest:
+        found = None if found is None else found[part]
+    return found
+
+
+class Statements:
+    """The statements of one spec, kept by the object that each was made of."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.emitter = Emitter(spec.tables, spec.functions, spec.clock)
+        self._made: dict[tuple[int, str], tuple[object, Statement]] = {}
+
+    def of(self, owner: object, form: str, build: Callable[[], exp.Query]) -> Statement:
+        """The statement that `build` gives, which depends on `owner` and `form` alone."""
+        kept = self._made.get((id(owner), form))
+        if kept is None:  # the owner is kept, too: no other object can come to its id
+            kept = self._made[id(owner), form] = (owner, self._written(build()))
+        return kept[1]
+
+    def _written(self, query: exp.Query) -> Statement:
+        paths: list[str] = []
+
+        def parameter(path: str, type_: str) -> exp.Expr:
+            paths.append(path)
+            return cast(exp.Placeholder(this=f"v{len(paths) - 1}"), type_)
+
+        def value(node: Value) -> exp.Expr:
+            return parameter(node.name, cell_of(node).type.sql)
+
+        def row_set(name: str, shape: Rows) -> exp.Expr:
+            unnest = exp.alias_(exp.Unnest(expressions=[parameter(name, type_of(shape).sql)]), "_row")
+            inner = exp.Subquery(
+                this=exp.Select(expressions=[unnest]), alias=exp.TableAlias(this=exp.to_identifier("_r"))
+            )
+            fields = [
+                exp.alias_(exp.Dot(this=exp.column("_row"), expression=exp.to_identifier(n)), n) for n in shape.columns
+            ]
+            return exp.Select(expressions=fields, from_=exp.From(this=inner))
+
+        text = self.emitter.text(query, value, rows=row_set)
+        return Statement(text, tuple(query.named_selects), tuple(paths))
+
+
+def in_order(query: exp.Query) -> exp.Query:
+    """A query with ties in its order broken by its columns from left to right."""
+    ordered = query.copy()
+    order = ordered.args.get("order")
+    terms = [term.copy() for term in order.expressions] if order is not None else []
+    terms.extend(exp.Ordered(this=exp.column(name), nulls_first=False) for name in ordered.named_selects)
+    ordered.set("order", exp.Order(expressions=terms))
+    return ordered
