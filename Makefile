@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test lint types format clean
+.PHONY: demo test differential lint types format clean
 
 # Installs, compiles all specs, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed
@@ -15,6 +15,11 @@ demo: $(VENV)/installed
 test: $(VENV)/installed lint types
 	$(BIN)/forgec compile specs/*.afs --check
 	$(BIN)/pytest -n auto
+
+# Random programs of calls, compiled against reference: PROGRAMS=500-900 plays those from number 500 on.
+PROGRAMS ?= 100000
+differential: $(VENV)/installed
+	FORGEC_PROGRAMS=$(PROGRAMS) $(BIN)/pytest -n auto -vv tests/differential/test_programs.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -61,12 +61,19 @@ class Bench:
     fails or not as its optimizer pleases. `arithmetic_may_fail` lets both be right, and ends the program there.
     """
 
-    def __init__(self, spec: Spec, environment: Environment, *, arithmetic_may_fail: bool = False) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        environment: Environment,
+        *,
+        arithmetic_may_fail: bool = False,
+        references: "References | None" = None,
+    ) -> None:
         self.spec = spec
         self.environment = environment
         self.arithmetic_may_fail = arithmetic_may_fail
         self._bases: dict[bool, dict[str, world.Base]] = {False: {}, True: {}}
-        self._references = References(spec)
+        self._references = references or References(spec)
 
     def check(self, program: Program) -> None:
         """Raise `AssertionError` with the smallest program found when the two sides differ."""

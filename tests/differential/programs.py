@@ -66,7 +66,7 @@ class Program:
 
 
 TEXTS = (
-    "", " ", "a", "A", " a ", "é", "ÉA", "ß", "İ", "x'y", 'x"y', "%", "_", "a_b", "\\", "{x}", "NULL", "\n",
+    "", " ", "a", "A", " a ", "é", "ÉA", "ßİÉﬁǆΣ", "x'y", 'x"y', "%", "_", "a_b", "\\", "{x}", "NULL", "\n",
     "\U0001f600", "0", "-1", "2025-02-28", "new@example.org", "x" * 70,
 )  # fmt: skip
 INTEGERS = (0, 1, 2, 3, 5, -1, -2, 10, 100, t.MAX_INTEGER, -t.MAX_INTEGER, 2**31 - 1, 2**31, 2**52, 94906267)
@@ -80,22 +80,23 @@ class Programs:
     def __init__(self, spec: Spec, seed: object) -> None:
         self.spec = spec
         self.chance = random.Random(f"{seed}")
+        self._weights = [4 if any(world.rows.values()) else 1 for world in spec.worlds.values()]
 
-    def program(self, *, episodes: int = 0, calls: int = 0) -> Program:
+    def program(self, *, episodes: int = 0, calls: int = 0, tools: Sequence[str] = ()) -> Program:
         """So many episodes and calls, in groups of random sizes; unless told, a dozen calls, and now and then many.
 
-        Half of the programs know few tools, so that calls meet what other calls have done.
+        Most programs know few tools, so that calls meet what other calls have done.
         """
         chance = self.chance
         large = chance.random() < 0.1
         episodes = episodes or chance.randint(1, 3) * (3 if large else 1)
         calls = calls or (40 if large else 12)
-        known = list(self.spec.tools)
-        tools = chance.sample(known, min(len(known), chance.randint(2, 6))) if chance.random() < 0.5 else known
-        worlds = [chance.choice(list(self.spec.worlds)) for _ in range(episodes)]
+        known = list(tools or self.spec.tools)
+        tools = chance.sample(known, min(len(known), chance.randint(2, 6))) if chance.random() < 0.7 else known
+        worlds = chance.choices(list(self.spec.worlds), self._weights, k=episodes)
         first, steps = tuple(worlds), list[Step]()
         while calls > 0:
-            if episodes > 1 and chance.random() < 0.08:
+            if episodes > 1 and chance.random() < 0.15:
                 fork = Fork(*chance.sample(range(episodes), 2))
                 worlds[fork.episode] = worlds[fork.of]
                 steps.append(fork)

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from forgec_runtime import AGENTS
-from tests.differential.bench import Bench, Programs, compiled
+from tests.differential.bench import Bench, checked, compiled
+from tests.differential.programs import Programs
 from tests.hostile.desk import judge
 
 EVERYWHERE = """environment N { }
@@ -52,9 +53,10 @@ NAMES = [
 
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_may_have_the_same_name(name: str, tmp_path: Path) -> None:
-    spec, env = compiled(EVERYWHERE.replace("N", name), tmp_path)
+    spec = checked(EVERYWHERE.replace("N", name))
+    env = compiled(spec, tmp_path)
     bench = Bench(spec, env)
-    bench.check(Programs(spec, name).program(episodes=2, steps=8))
+    bench.check(Programs(spec, name).program(episodes=2, calls=24))
     for task in env.tasks.values():
         episode = env.reset(task.name)
         AGENTS["gold"]().play(env, episode, task)
