@@ -17,7 +17,7 @@ from tests.differential.programs import Programs
 ROOT = Path(__file__).parents[2]
 KITCHEN = Path(__file__).with_name("kitchen_sink.afs")
 SHIPPED = sorted((ROOT / "specs").glob("*.afs"))
-FIRST, _, LAST = os.environ.get("FORGEC_PROGRAMS", "0-2000").rpartition("-")
+FIRST, _, LAST = os.environ.get("FORGEC_PROGRAMS", "0-1000").rpartition("-")
 SEED = os.environ.get("FORGEC_SEED", "usual")
 TOGETHER = 50
 """How many programs are one test."""
