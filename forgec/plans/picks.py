@@ -105,6 +105,7 @@ def exists(low: Lowering, node: exp.Expr) -> Lowered:
 
 def single(low: Lowering, select: exp.Expr) -> Lowered:
     """The only value of a select: a number of rows, the least or greatest value, or a column of the only row."""
+    select = select.unnest()
     if not isinstance(select, exp.Select) or len(select.selects) != 1:
         raise NoTwin("a subquery searches tables")
     item = select.selects[0].unalias()

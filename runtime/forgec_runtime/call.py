@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
+MAX_RUNS = 5_000
+"""How often a call may begin again because something was not in memory."""
+
+
 class Call:
     """A call in the making. Its writes are staged and reach the episode when it succeeds.
 
@@ -28,7 +32,7 @@ class Call:
     again shows nowhere.
     """
 
-    __slots__ = ("_asked", "answers", "arguments", "broken", "counters", "episode", "index", "staged", "tool")
+    __slots__ = ("_asked", "answers", "arguments", "broken", "counters", "episode", "index", "runs", "staged", "tool")
 
     def __init__(self, index: int, episode: Episode, tool: Tool, arguments: Sequence[Any]) -> None:
         self.index = index
@@ -36,11 +40,15 @@ class Call:
         self.tool = tool
         self.arguments = arguments
         self.answers: list[list[dict[str, Any]]] = []
+        self.runs = 0
 
     # -- running -----------------------------------------------------------------------------------------------
 
     def run(self, constraints: Constraints) -> Result:
         """What the call comes to; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
+        self.runs += 1
+        if self.runs > MAX_RUNS:
+            raise Fault("it asks without end")
         self._asked = 0
         self.staged: Overlay | None = None
         self.counters: dict[str, int] | None = None

@@ -4,7 +4,8 @@ from tests.differential.seeding import Fault
 
 _BODY, _EXPRESSION, _KEYED = "forgec.plans.body", "forgec.plans.expression", "forgec.plans.keyed"
 _PACKAGE, _PYTHON, _QUERY = "forgec.plans.package", "forgec.plans.python", "forgec.plans.query"
-_STORE, _TWINS, _WRITES = "forgec.plans.store", "forgec.plans.twins", "forgec.plans.writes"
+_PICKS, _STORE, _TWINS = "forgec.plans.picks", "forgec.plans.store", "forgec.plans.twins"
+_WRITES = "forgec.plans.writes"
 
 _COMPILER = (
     Fault(
@@ -69,8 +70,14 @@ _COMPILER = (
     Fault(
         "a lookup does not see what its own call wrote",
         _EXPRESSION,
-        'return py.call("call.find", py.name(table.upper()), whole)',
-        'return py.call("call.before", py.name(table.upper()), whole)',
+        'else py.call("call.find", py.name(table.upper()), whole)',
+        'else py.call("call.before", py.name(table.upper()), whole)',
+    ),
+    Fault(
+        "a row is not looked up again after a write",
+        _EXPRESSION,
+        "for place, name in self.found.items() if place[0] != table",
+        "for place, name in self.found.items()",
     ),
     Fault(
         "NULL passes a guard",
@@ -149,16 +156,31 @@ _COMPILER = (
         tools="branches",
     ),
     Fault(
-        "an update by key asks nothing else",
+        "a write by key asks nothing else",
         _WRITES,
-        "*self.low.row_conditions(keyed.rest, change.alias)]\n            entries = []",
-        "]\n            entries = []",
+        "tests = self.low.row_conditions(keyed.rest, change.alias)",
+        "tests: list[ast.expr] = []",
     ),
     Fault(
-        "a delete by key asks nothing else",
-        _WRITES,
-        "*self.low.row_conditions(keyed.rest, change.alias)]\n            return [find",
-        "]\n            return [find",
+        "a search by a column asks nothing else",
+        _PICKS,
+        "tests = on_row(low, table.name, row, lambda: low.row_conditions(rest, alias))",
+        "tests: list[ast.expr] = []",
+        tools="by_column",
+    ),
+    Fault(
+        "a search by a column descends nowhere",
+        _PICKS,
+        'kept.append(ast.Constant(f"-{name}" if descends else name))',
+        "kept.append(ast.Constant(name))",
+        tools="many_by_column",
+    ),
+    Fault(
+        "a search by a column is cut before it is sorted",
+        _PICKS,
+        'found = _cut(py.call("sql.ordered", picked.each(None), *by_row), limit)',
+        'found = py.call("sql.ordered", _cut(picked.each(None), limit), *by_row)',
+        tools="by_column",
     ),
     Fault(
         "an update of many rows sets its first column alone",
@@ -285,14 +307,32 @@ _RUNTIME = (
     Fault(
         "a unique column is not looked at",
         _CONSTRAINTS,
-        "if column.unique:\n            holders",
-        "if False:\n            holders",
+        "if column.unique:\n            if any",
+        "if False:\n            if any",
     ),
     Fault(
         "a row is in the way of itself",
         _CONSTRAINTS,
-        "if any(table.key_of(holder) != key for holder in holders):",
-        "if holders:",
+        "if any(table.key_of(holder) != key for holder in call.where(table, column.name, value)):",
+        "if call.where(table, column.name, value):",
+    ),
+    Fault(
+        "an index gives rows as they were",
+        _CALL,
+        "kept = [row for row in rows if key_of(row) not in changed]",
+        "kept = list(rows)",
+    ),
+    Fault(
+        "an index does not know the rows of the episode",
+        _CALL,
+        "kept.extend(row for row in changed.values() if row is not None and row[column] == value)",
+        "pass",
+    ),
+    Fault(
+        "an index gives every row that the episode changed",
+        _CALL,
+        "if row is not None and row[column] == value)",
+        "if row is not None)",
     ),
     Fault(
         "a reference to no row is written",
@@ -421,6 +461,13 @@ _RUNTIME = (
         _WORLD,
         "max((number for number in numbers if number is not None), default=0)",
         "len(numbers)",
+    ),
+    Fault(
+        "NULL comes first where an index descends",
+        _SQL,
+        "((row[name] is None) is not descends, row[name])",
+        "((row[name] is None), row[name])",
+        tools="many_by_column",
     ),
     Fault(
         "halves are rounded to the even digit",
