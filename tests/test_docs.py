@@ -249,15 +249,16 @@ def test_the_tutorial_hides_no_failure() -> None:
     assert "error" not in last and ", 0 failed" in last and "is up to date" in last
 
 
-def test_the_loop_prints_what_is_shown(regen: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_programs_of_the_loop_print_what_is_shown(regen: bool, capsys: pytest.CaptureFixture[str]) -> None:
     document = read(DOCS / "loop.md")
-    program, output = (next(b for b in blocks(document) if b.language == name) for name in ("python", "output"))
-    lines = [line for line in program.text.splitlines() if line.strip()]
-    assert len(lines) <= 25
-    library = repr(str(DOCS.parent / "generated" / "library"))
-    exec(compile(program.text.replace('"generated/library"', library), "docs/loop.md", "exec"), {})
-    printed = capsys.readouterr().out
+    programs, outputs = ([b for b in blocks(document) if b.language == name] for name in ("python", "output"))
+    assert len([line for line in programs[0].text.splitlines() if line.strip()]) <= 25
+    printed = []
+    for program in programs:
+        text = program.text.replace('"generated/', f'"{DOCS.parent.as_posix()}/generated/')
+        exec(compile(text, "docs/loop.md", "exec"), {})
+        printed.append(capsys.readouterr().out)
     if regen:
-        (DOCS / "loop.md").write_text(replaced(document, [(output, printed)]), encoding="utf-8")
+        (DOCS / "loop.md").write_text(replaced(document, list(zip(outputs, printed, strict=True))), encoding="utf-8")
     else:
-        assert output.text == printed
+        assert [output.text for output in outputs] == printed

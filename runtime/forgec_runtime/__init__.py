@@ -5,7 +5,7 @@ from .call import Call
 from .constraints import Invariant
 from .environment import Environment
 from .episode import Episode
-from .errors import FAULT_TEXT, Fault, LoadError, Refusal
+from .errors import FAULT_TEXT, Fault, LoadError, Refusal, SnapshotError
 from .loading import load_environment
 from .plan import GoldError
 from .query import Query
@@ -44,6 +44,7 @@ __all__ = [
     "Reward",
     "Saying",
     "Shortfall",
+    "SnapshotError",
     "Step",
     "Table",
     "Task",

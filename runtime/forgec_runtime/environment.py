@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from . import query as queries
+from . import snapshots
 from .call import Call
 from .constraints import Constraints, Invariant
 from .engine import EngineError
@@ -64,7 +65,7 @@ class Environment:
     def base(self, world: str) -> Base:
         """The rows of a world, loaded on first use. Raises `KeyError` for an unknown world, `LoadError`."""
         if world not in self._bases:
-            self._bases[world] = Base(self._tables, self.worlds[world].rows(self.tables))
+            self._bases[world] = self.worlds[world].load(self.name, self._tables)
         return self._bases[world]
 
     def reset(self, start: str) -> Episode:
@@ -75,6 +76,23 @@ class Environment:
             known = ", ".join([*self.worlds, *self.tasks])
             raise KeyError(f"{self.name} has no world or task {start!r}; it has {known}")
         return Episode(world, self.base(world), task)
+
+    def restore(self, snapshot: bytes) -> Episode:
+        """The episode that `Episode.snapshot` wrote, in this process or another; it goes its own way from there.
+
+        Raises `SnapshotError` for bytes that are damaged, or of another environment, schema, world or format, and
+        `LoadError`.
+        """
+        body = snapshots.read(snapshot, self.name)
+        world, name = body["world"], body["task"]
+        task = self.tasks.get(name)
+        if world not in self.worlds:
+            raise snapshots.misfit(f"{self.name} has no world {world!r}")
+        if name is not None and (task is None or task.world != world):
+            raise snapshots.misfit(f"{self.name} has no task {name!r} in the world {world}")
+        episode = Episode(world, self.base(world), task)
+        snapshots.fill(episode, body, snapshot)
+        return episode
 
     def call(self, episode: Episode, tool: str, /, **arguments: Any) -> Result:
         """One call: a step of one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import snapshots
 from .schema import Key
 
 if TYPE_CHECKING:
@@ -51,6 +52,15 @@ class Episode:
         copy._messages = None if self._messages is None else list(self._messages)
         copy._broken_rules = None if self._broken_rules is None else list(self._broken_rules)
         return copy
+
+    def snapshot(self) -> bytes:
+        """The episode as bytes, for `Environment.restore`: its task, what it changed, said and broke.
+
+        The same state gives the same bytes, by whatever calls it came about. They are data, and say where they
+        belong; the world's own rows are not in them. It costs what the episode changed. Raises `SnapshotError` for
+        messages that are no text.
+        """
+        return snapshots.written(self)
 
     def state(self) -> dict[str, list[dict[str, Any]]]:
         """All rows by table, in the order of their keys. For looking at: it copies nothing that is cheap to read."""

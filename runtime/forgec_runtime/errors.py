@@ -24,6 +24,10 @@ class LoadError(Exception):
     """A generated package that cannot be loaded."""
 
 
+class SnapshotError(Exception):
+    """Bytes that are no snapshot of an episode, or one that does not fit here."""
+
+
 class Suspend(Exception):
     """Raised inside a call that needs what is not in memory; the scheduler answers and runs the call again."""
 

@@ -46,6 +46,11 @@ def to_json(value: Any) -> str:
     return orjson.dumps(value, default=_exact).decode()
 
 
+def to_bytes(value: Any) -> bytes:
+    """A value as JSON in bytes. Raises `TypeError` for what JSON does not have."""
+    return orjson.dumps(value)
+
+
 def _exact(value: object) -> orjson.Fragment:
     if isinstance(value, decimal.Decimal):
         return orjson.Fragment(format(value, "f"))

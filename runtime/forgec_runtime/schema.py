@@ -54,9 +54,12 @@ class Table(Generic[Row]):
         return ", ".join(f'"{name}"' for name in self.key)
 
     @cached_property
+    def types(self) -> Mapping[str, Type]:
+        return {column.name: column.type for column in self.columns}
+
+    @cached_property
     def key_types(self) -> tuple[str, ...]:
-        types = {column.name: column.type.sql for column in self.columns}
-        return tuple(types[name] for name in self.key)
+        return tuple(self.types[name].sql for name in self.key)
 
     @cached_property
     def guarded(self) -> tuple[Column, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from .engine import connect, lock
 from .errors import LoadError
@@ -27,13 +28,15 @@ class World:
     name: str
     path: Path
 
-    def rows(self, tables: Iterable[Table[Any]]) -> dict[str, list[dict[str, Any]]]:
-        """The rows by table. Raises `LoadError`."""
+    def load(self, environment: str, tables: Mapping[str, Table[Any]]) -> Base:
+        """The world's rows, opened for an environment. Raises `LoadError`."""
         try:
-            content = json.loads(self.path.read_text(encoding="utf-8"))
-            return {table.name: [_decode(table, row) for row in content.get(table.name, [])] for table in tables}
+            data = self.path.read_bytes()
+            content = json.loads(data)
+            rows = {name: [_decode(table, row) for row in content.get(name, [])] for name, table in tables.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise LoadError(f"the world {self.name} cannot be read from {self.path}: {error}") from error
+        return Base(tables, rows, Origin(environment, self.name, _schema_digest(tables), _digest(data)))
 
 
 def _decode(table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,11 +58,35 @@ def _shorten(index: dict[Any, list[Any]]) -> None:
         held -= 1 + len(index.pop(value))
 
 
+class Origin(NamedTuple):
+    """Where an episode belongs; `schema` and `rows` are digests of the declarations and of the world's file."""
+
+    environment: str
+    world: str
+    schema: str
+    rows: str
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:32]
+
+
+def _schema_digest(tables: Mapping[str, Table[Any]]) -> str:
+    declared = [
+        (table.name, table.key, table.serial, [(c.name, repr(c.type), c.optional) for c in table.columns])
+        for table in tables.values()
+    ]
+    return _digest(repr(declared).encode())
+
+
 class Base:
     """The immutable rows of one world: a database for queries, and decoded rows shared by all episodes."""
 
-    def __init__(self, tables: Mapping[str, Table[Any]], rows: Mapping[str, list[dict[str, Any]]]) -> None:
+    def __init__(
+        self, tables: Mapping[str, Table[Any]], rows: Mapping[str, list[dict[str, Any]]], origin: Origin
+    ) -> None:
         self.tables = tables
+        self.origin = origin
         self.connection = connect()
         self.cache: dict[str, dict[Key, Any]] = {}
         self.whole: dict[str, bool] = {}
