@@ -6,14 +6,16 @@ compared up to renaming, together with all references to them.
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from typing import Literal as OneOf
 
 from .matching import New, Nodes, Renaming, likeness, renaming
 from .sql import text
-from .states import BaseRows, Changes, Key, Layout, Row, State, layouts_of
+from .states import BaseRows, Changes, Key, Layout, Row, State, canonical, layouts_of
 
 if TYPE_CHECKING:
     from .schema import Table
@@ -48,6 +50,8 @@ class Difference:
 def differences(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wanted: Changes) -> list[Difference]:
     """What `actual` has otherwise than `wanted`, both changes of the same world; empty when the states are equal."""
     layouts = layouts_of(tables)
+    if all(_plainly_equal(one, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts):
+        return []
     known = {one.name: _known(one, base, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts}
     left, right = State(layouts, known, actual, wanted), State(layouts, known, wanted, actual)
     shapes: dict[object, int] = {}
@@ -56,6 +60,30 @@ def differences(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes,
         return []
     pairs = _best_pairs(left, right, ours, theirs)
     return [one for layout in layouts for one in _compare(layout, left, right, pairs)]
+
+
+_SIMPLE = {str, int, float, bool, Decimal, datetime.date, datetime.datetime}
+
+
+def _plainly_equal(layout: Layout, actual: Mapping[Key, Any], wanted: Mapping[Key, Any]) -> bool:
+    """Whether the changed rows are equal under the names that they have; what is not may still be equal otherwise."""
+    if actual.keys() != wanted.keys():
+        return False
+    for key, row in actual.items():
+        other = wanted[key]
+        if row is None or other is None:
+            if row is not other:
+                return False
+            continue
+        for column in layout.columns:
+            has, should = row[column], other[column]
+            if has is should:
+                continue
+            if type(has) is not type(should) or has != should:
+                return False
+            if type(has) not in _SIMPLE and canonical(has) != canonical(should):  # inside, 1 might stand for true
+                return False
+    return True
 
 
 def _known(layout: Layout, base: BaseRows, actual: Mapping[Key, Any], wanted: Mapping[Key, Any]) -> Mapping[Key, Row]:

@@ -170,10 +170,12 @@ class Base:
 
     def rows(self, table: Table[Any], keys: Iterable[Key]) -> dict[Key, dict[str, Any]]:
         """The rows that exist for these keys."""
-        wanted = list(keys)
         cache = self.cache[table.name]
+        if self.whole[table.name]:
+            return {key: cache[key] for key in keys if key in cache}
+        wanted = list(keys)
         missing = [key for key in wanted if key not in cache]
-        if missing and not self.whole[table.name]:
+        if missing:
             self.fetch(table, missing)
         found = {key: row for key in wanted if (row := cache.get(key)) is not None}
         self.trim()

@@ -89,6 +89,23 @@ def children(*rows: tuple[str, str, int]) -> dict[Any, dict[str, Any] | None]:
     return {key: {"id": key, "parent": parent, "size": size} for key, parent, size in rows}
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ([1], [True], False),
+        ({"a": [1]}, {"a": [True]}, False),
+        ({"a": [1]}, {"a": [Decimal("1.0")]}, True),
+        ([float("nan")], [float("nan")], True),
+        ((1, 2), [1, 2], True),
+        (float("nan"), float("nan"), True),
+        (None, None, True),
+        (None, 0, False),
+    ],
+)
+def test_what_is_plainly_equal_is_so_by_the_same_rules(one: Any, other: Any, equal: bool) -> None:
+    assert (found(order(total=one), order(total=other)) == []) == equal
+
+
 def test_nothing_changed_on_both_sides() -> None:
     assert found({}, {}) == []
 
