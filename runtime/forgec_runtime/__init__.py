@@ -5,7 +5,7 @@ from .call import Call
 from .constraints import Invariant
 from .environment import Environment
 from .episode import Episode
-from .errors import FAULT_TEXT, Fault, LoadError, Refusal, SnapshotError
+from .errors import FAULT_TEXT, Fault, LoadError, Refusal, SnapshotError, WorkerError
 from .loading import load_environment
 from .plan import GoldError
 from .query import Query
@@ -14,6 +14,7 @@ from .reward import Reward, Shortfall
 from .schema import Column, Table
 from .tasks import Computed, Expectation, Fact, Literal, Reason, Ref, Saying, Step, Task, TaskError
 from .tool import Parameter, Tool
+from .workers import RemoteEpisode, Workers
 from .world import World
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Reason",
     "Ref",
     "Refusal",
+    "RemoteEpisode",
     "Result",
     "Reward",
     "Saying",
@@ -50,6 +52,8 @@ __all__ = [
     "Task",
     "TaskError",
     "Tool",
+    "WorkerError",
+    "Workers",
     "World",
     "load_environment",
 ]

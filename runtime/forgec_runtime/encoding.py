@@ -21,7 +21,7 @@ def encode(type_: t.Type, value: Any) -> Any:
     if isinstance(type_, t.Decimal):
         exact = decimal.Decimal(value)
         scaled = exact.quantize(decimal.Decimal(1).scaleb(-type_.scale), context=_EXACT)
-        return format(scaled + 0 if scaled == exact else exact, "f")  # + 0: there is no negative zero
+        return format(scaled.copy_abs() if scaled.is_zero() else scaled if scaled == exact else exact, "f")
     if isinstance(type_, t.Date | t.Timestamp):
         return value.isoformat()
     if isinstance(type_, t.Record):

@@ -29,10 +29,12 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
-def connect(*, memory: str = "2GB", seconds: int = 60) -> Connection:
-    """A private in-memory database whose statements may take so much memory and time. Call `lock` before use."""
+def connect(*, memory: str = "2GB", seconds: int = 60, file: str = ":memory:", writes: bool = True) -> Connection:
+    """A database whose statements may take so much memory and time, private in memory or in a file. Call `lock`
+    before use.
+    """
     limits = {"memory_limit": memory, "max_execution_time": str(seconds * 1000)}
-    connection = duckdb.connect(":memory:", config={**_CONFIG, **limits})
+    connection = duckdb.connect(file, read_only=not writes, config={**_CONFIG, **limits})
     connection.execute("set TimeZone = 'UTC'")
     return connection
 
@@ -64,8 +66,8 @@ def fetch(connection: Connection, statement: str, parameters: Any = None) -> lis
 
 def lock(connection: Connection) -> None:
     """Close files, network and settings for good; tables can still be written."""
-    connection.execute("set disabled_filesystems = 'LocalFileSystem'")
     connection.execute("set enable_external_access = false")
+    connection.execute("set disabled_filesystems = 'LocalFileSystem'")  # a file that is open can still be read
     connection.execute("set lock_configuration = true")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections import deque
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from . import query as queries
@@ -20,7 +21,7 @@ from .reward import Reward, reward
 from .schema import Table
 from .tasks import Task
 from .tool import Arguments, Tool, decode_arguments, unknown_tool
-from .world import Base, World
+from .world import Base, Stored, World
 
 StepCall = tuple[Episode, str, Arguments]
 """An episode, the name of a tool, and its arguments."""
@@ -68,13 +69,26 @@ class Environment:
             self._bases[world] = self.worlds[world].load(self.name, self._tables)
         return self._bases[world]
 
-    def reset(self, start: str) -> Episode:
-        """A fresh episode in a world, or of a task in its world. Raises `KeyError` for an unknown name."""
+    def store(self, world: str, folder: Path) -> Stored:
+        """Put a world into a database in `folder`, for `adopt` in other processes. Raises `LoadError`."""
+        return self.worlds[world].store(self.name, self._tables, folder / "world.duckdb")
+
+    def adopt(self, stored: Stored) -> None:
+        """Read a world from where another process stored it."""
+        self._bases[stored.origin.world] = stored.open(self._tables)
+
+    def start_of(self, start: str) -> tuple[str, Task | None]:
+        """The world, and the task, that an episode would begin in. Raises `KeyError` for an unknown name."""
         task = self.tasks.get(start)
         world = task.world if task is not None else start
         if world not in self.worlds:
             known = ", ".join([*self.worlds, *self.tasks])
             raise KeyError(f"{self.name} has no world or task {start!r}; it has {known}")
+        return world, task
+
+    def reset(self, start: str) -> Episode:
+        """A fresh episode in a world, or of a task in its world. Raises `KeyError` for an unknown name, `LoadError`."""
+        world, task = self.start_of(start)
         return Episode(world, self.base(world), task)
 
     def restore(self, snapshot: bytes) -> Episode:
@@ -83,16 +97,20 @@ class Environment:
         Raises `SnapshotError` for bytes that are damaged, or of another environment, schema, world or format, and
         `LoadError`.
         """
-        body = snapshots.read(snapshot, self.name)
-        world, name = body["world"], body["task"]
-        task = self.tasks.get(name)
+        world, task = self.start_of_snapshot(snapshot)
+        episode = Episode(world, self.base(world), task)
+        snapshots.fill(episode, snapshot)
+        return episode
+
+    def start_of_snapshot(self, snapshot: bytes) -> tuple[str, Task | None]:
+        """The world, and the task, that a snapshot is of. Raises `SnapshotError`."""
+        world, name = snapshots.start_of(snapshot, self.name)
+        task = self.tasks.get(name) if name is not None else None
         if world not in self.worlds:
             raise snapshots.misfit(f"{self.name} has no world {world!r}")
         if name is not None and (task is None or task.world != world):
             raise snapshots.misfit(f"{self.name} has no task {name!r} in the world {world}")
-        episode = Episode(world, self.base(world), task)
-        snapshots.fill(episode, body, snapshot)
-        return episode
+        return world, task
 
     def call(self, episode: Episode, tool: str, /, **arguments: Any) -> Result:
         """One call: a step of one."""
@@ -101,6 +119,10 @@ class Environment:
     def reward(self, episode: Episode, task: Task) -> Reward:
         """The reward of an episode as it stands, with the reasons when it is not 1. Raises `GoldError`."""
         return reward(self, episode, task)
+
+    def rewards(self, asked: Iterable[tuple[Episode, Task]]) -> list[Reward]:
+        """The rewards of many episodes, each for a task."""
+        return [self.reward(episode, task) for episode, task in asked]
 
     def step(self, calls: Sequence[StepCall]) -> list[Result]:
         """Run calls of any tools in any episodes; the results are in the order of the calls.

@@ -28,6 +28,17 @@ class SnapshotError(Exception):
     """Bytes that are no snapshot of an episode, or one that does not fit here."""
 
 
+class WorkerError(Exception):
+    """A worker process has died, and episodes with it; or it failed at what no worker should fail at.
+
+    `results` are those of a step that the other workers did; None for the calls that were lost.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.results: list[Any] = []
+
+
 class Suspend(Exception):
     """Raised inside a call that needs what is not in memory; the scheduler answers and runs the call again."""
 

@@ -47,8 +47,11 @@ def to_json(value: Any) -> str:
 
 
 def to_bytes(value: Any) -> bytes:
-    """A value as JSON in bytes. Raises `TypeError` for what JSON does not have."""
-    return orjson.dumps(value)
+    """A value as JSON in bytes. Raises `TypeError` for what JSON does not have; but a float that is none is null."""
+    return orjson.dumps(value, option=_PLAIN)
+
+
+_PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 
 def _exact(value: object) -> orjson.Fragment:

@@ -65,19 +65,20 @@ def _values(table: Table[Any], row: Mapping[str, Any]) -> list[Any]:
     return [encoding.encode(column.type, row[column.name]) for column in table.columns]
 
 
-def read(data: bytes, environment: str) -> dict[str, Any]:
-    """What a snapshot of an environment says; its `world` is a text, its `task` one or None. Raises `SnapshotError`."""
+def start_of(data: bytes, environment: str) -> tuple[str, str | None]:
+    """The world and the task, if there is one, of an environment's snapshot. Raises `SnapshotError`."""
     body = _body(data)
     found, world, task = (body.get(field) for field in ("environment", "world", "task"))
     if type(found) is not str or type(world) is not str or not (task is None or type(task) is str):
         raise _damaged()
     if found != environment:
         raise misfit(f"it is of the environment {found}, not of {environment}")
-    return body
+    return world, task
 
 
-def fill(episode: Episode, body: Mapping[str, Any], data: bytes) -> None:
+def fill(episode: Episode, data: bytes) -> None:
     """Bring a fresh episode of the same start to where the snapshot was taken. Raises `SnapshotError`."""
+    body = _body(data)
     origin = episode.base.origin
     if body.get("schema") != origin.schema:
         raise misfit(f"the tables of {origin.environment} are not those that it was taken with")

@@ -10,10 +10,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from .engine import connect, lock
+from .engine import Connection, EngineError, connect, fetch, lock
 from .errors import LoadError
+from .filling import fill
 from .schema import Key, Table
-from .types import Mismatch
 
 WHOLE_TABLE = 10_000
 """Tables of at most so many rows are decoded when a world is opened; rows of larger ones when they are first needed."""
@@ -29,33 +29,45 @@ class World:
     path: Path
 
     def load(self, environment: str, tables: Mapping[str, Table[Any]]) -> Base:
-        """The world's rows, opened for an environment. Raises `LoadError`."""
+        """The world's rows in memory, for an environment. Raises `LoadError`."""
+        connection = connect()
+        return Base(tables, connection, *self._fill(connection, environment, tables))
+
+    def store(self, environment: str, tables: Mapping[str, Table[Any]], file: Path) -> Stored:
+        """Write the world's rows to a new database, for several processes to open. Raises `LoadError`."""
+        connection = connect(file=str(file))
+        try:
+            return Stored(str(file), *self._fill(connection, environment, tables))
+        finally:
+            connection.close()
+
+    def _fill(
+        self, connection: Connection, environment: str, tables: Mapping[str, Table[Any]]
+    ) -> tuple[Origin, dict[str, int]]:
         try:
             data = self.path.read_bytes()
             content = json.loads(data)
-            rows = {name: [_decode(table, row) for row in content.get(name, [])] for name, table in tables.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            for name, table in tables.items():
+                fill(connection, table, content.get(name, []))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, EngineError) as error:
             raise LoadError(f"the world {self.name} cannot be read from {self.path}: {error}") from error
-        return Base(tables, rows, Origin(environment, self.name, _schema_digest(tables), _digest(data)))
+        for table in tables.values():
+            _check_keys(connection, table)
+        origin = Origin(environment, self.name, _schema_digest(tables), _digest(data))
+        return origin, {name: _last_serial(connection, table) for name, table in tables.items() if table.serial}
 
 
-def _decode(table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
-    decoded: dict[str, Any] = {}
-    for column in table.columns:
-        value = row[column.name]
-        if value is None and not column.optional:
-            raise Mismatch(f"{table.name}.{column.name} is null")
-        decoded[column.name] = None if value is None else column.type.decode(value)
-    return decoded
+def _check_keys(connection: Connection, table: Table[Any]) -> None:
+    counts = f'select count(*), count(distinct ({table.key_list})) from "{table.name}"'
+    ((rows, distinct),) = fetch(connection, counts)
+    if distinct < rows:
+        raise LoadError(f"the world holds two rows of {table.name} with the same key")
 
 
-def _shorten(index: dict[Any, list[Any]]) -> None:
-    """Forget the values of an index that were asked for first, until it is no larger than a cache."""
-    held = len(index) + sum(map(len, index.values()))
-    for value in list(index):
-        if held <= MAX_CACHED:
-            return
-        held -= 1 + len(index.pop(value))
+def _last_serial(connection: Connection, table: Table[Any]) -> int:
+    """The highest number in a key that looks as if the engine had made it."""
+    keys = fetch(connection, f'select "{table.key[-1]}" from "{table.name}"')
+    return max((number for (key,) in keys if (number := table.serial_number(key)) is not None), default=0)
 
 
 class Origin(NamedTuple):
@@ -79,38 +91,46 @@ def _schema_digest(tables: Mapping[str, Table[Any]]) -> str:
     return _digest(repr(declared).encode())
 
 
+class Stored(NamedTuple):
+    """A world that lies in a database of its own, and what its reader need not work out again."""
+
+    file: str
+    origin: Origin
+    serials: dict[str, int]
+
+    def open(self, tables: Mapping[str, Table[Any]]) -> Base:
+        """The world's rows, which stay in the file."""
+        return Base(tables, connect(file=self.file, writes=False), self.origin, self.serials)
+
+
+def _shorten(index: dict[Any, list[Any]]) -> None:
+    """Forget the values of an index that were asked for first, until it is no larger than a cache."""
+    held = len(index) + sum(map(len, index.values()))
+    for value in list(index):
+        if held <= MAX_CACHED:
+            return
+        held -= 1 + len(index.pop(value))
+
+
 class Base:
     """The immutable rows of one world: a database for queries, and decoded rows shared by all episodes."""
 
     def __init__(
-        self, tables: Mapping[str, Table[Any]], rows: Mapping[str, list[dict[str, Any]]], origin: Origin
+        self, tables: Mapping[str, Table[Any]], connection: Connection, origin: Origin, serials: dict[str, int]
     ) -> None:
         self.tables = tables
+        self.connection = connection
         self.origin = origin
-        self.connection = connect()
+        self.serials = serials
+        """The last number of each table whose keys the engine makes."""
         self.cache: dict[str, dict[Key, Any]] = {}
         self.whole: dict[str, bool] = {}
-        self.serials: dict[str, int] = {}
         self._indexes: dict[tuple[str, str], dict[Any, list[Any]]] = {}
+        lock(connection)
         for name, table in tables.items():
-            self._load(table, rows.get(name, []))
-        lock(self.connection)
-
-    def _load(self, table: Table[Any], rows: list[dict[str, Any]]) -> None:
-        columns = ", ".join(f'"{column.name}" {column.type.sql}' for column in table.columns)
-        self.connection.execute(f'create table "{table.name}" ({columns})')
-        if rows:
-            lists = ", ".join(f"unnest(${i}::{column.type.sql}[])" for i, column in enumerate(table.columns, 1))
-            values = [[row[column.name] for row in rows] for column in table.columns]
-            self.connection.execute(f'insert into "{table.name}" select {lists}', values)
-        self.whole[table.name] = len(rows) <= WHOLE_TABLE
-        by_key = {table.key_of(row): row for row in rows}
-        if len(by_key) < len(rows):
-            raise LoadError(f"the world holds two rows of {table.name} with the same key")
-        self.cache[table.name] = by_key if self.whole[table.name] else {}
-        if table.serial is not None:
-            numbers = [table.serial_number(row[table.key[-1]]) for row in rows]
-            self.serials[table.name] = max((number for number in numbers if number is not None), default=0)
+            ((count,),) = fetch(connection, f'select count(*) from "{name}"')
+            self.whole[name] = count <= WHOLE_TABLE
+            self.cache[name] = self._read(table) if self.whole[name] else {}
 
     def fetch(self, table: Table[Any], keys: Iterable[Key]) -> None:
         """Decode the rows with these keys into the cache; a key without a row is remembered, too. One execution."""
@@ -162,9 +182,10 @@ class Base:
 
     def all_rows(self, table: Table[Any]) -> dict[Key, dict[str, Any]]:
         """Every row of a table by key."""
-        if self.whole[table.name]:
-            return self.cache[table.name]
-        found = self.connection.execute(f'select {table.select_list} from "{table.name}"').fetchall()
+        return self.cache[table.name] if self.whole[table.name] else self._read(table)
+
+    def _read(self, table: Table[Any]) -> dict[Key, dict[str, Any]]:
+        found = fetch(self.connection, f'select {table.select_list} from "{table.name}"')
         rows = (dict(zip(table.names, values, strict=True)) for values in found)
         return {table.key_of(row): row for row in rows}
 

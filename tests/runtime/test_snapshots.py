@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from decimal import Decimal
+from decimal import Context, Decimal
 from pathlib import Path
 from pprint import pformat
 from typing import Any
@@ -243,7 +243,7 @@ MOMENTS = st.datetimes(datetime.datetime(1, 1, 1), datetime.datetime(9999, 12, 3
 DOUBLES = st.floats(allow_nan=False, allow_infinity=False)
 RECORDS = st.fixed_dictionaries(
     {
-        "price": st.integers(-(10**20), 10**20).map(lambda n: Decimal(n).scaleb(-9)),
+        "price": st.integers(1 - 10**38, 10**38 - 1).map(lambda n: Decimal(n).scaleb(-9, Context(prec=40))),
         "at": st.none() | MOMENTS,
         "days": st.lists(st.dates(), max_size=3),
         "rate": st.none() | DOUBLES,

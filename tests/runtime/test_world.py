@@ -1,18 +1,26 @@
 """Worlds are loaded once, fetched from on demand when they are large, and cannot be reached around."""
 
 import json
+from collections.abc import Iterator
 from decimal import Decimal
+from operator import itemgetter
 from pathlib import Path
+from pprint import pformat
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from forgec_runtime import Call, Column, Environment, LoadError, Query, Table, World
+from forgec_runtime import Call, Column, Environment, LoadError, Query, Table, World, encoding
 from forgec_runtime import types as t
 from forgec_runtime import world as worlds
 from forgec_runtime.engine import EngineError
+from forgec_runtime.world import Base
 from tests.runtime.library_fixture import make_library, tool
 from tests.runtime.library_schema import BOOKS, NOW
+from tests.runtime.test_snapshots import KINDS, ODD, ROWS
 
 LARGE = 12_000
 
@@ -196,9 +204,10 @@ def test_a_world_that_is_not_there_is_told(tmp_path: Path) -> None:
         "set threads = 4",
     ],
 )
-def test_sql_reaches_nothing_but_the_tables(large: Environment, statement: str) -> None:
-    with pytest.raises(EngineError):
-        large.base("front_desk").connection.execute(statement)
+def test_sql_reaches_nothing_but_the_tables(large: Environment, shared: Base, statement: str) -> None:
+    for connection in (large.base("front_desk").connection, shared.connection):
+        with pytest.raises(EngineError):
+            connection.execute(statement)
 
 
 def test_sql_cannot_see_python_variables(large: Environment) -> None:
@@ -206,3 +215,94 @@ def test_sql_cannot_see_python_variables(large: Environment) -> None:
     with pytest.raises(EngineError):
         large.base("front_desk").connection.execute("select * from secret")
     assert secret
+
+
+# -- worlds in a file, for several processes --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shared(large: Environment, tmp_path_factory: pytest.TempPathFactory) -> Base:
+    folder = tmp_path_factory.mktemp("shared")
+    return large.store("front_desk", folder).open(large.base("front_desk").tables)
+
+
+def test_a_stored_world_is_the_world(large: Environment, shared: Base) -> None:
+    base = large.base("front_desk")
+    assert (shared.origin, shared.serials, shared.whole) == (base.origin, base.serials, base.whole)
+    assert [shared.all_rows(table) for table in large.tables] == [base.all_rows(table) for table in large.tables]
+    assert shared.rows(BOOKS, ["B5", "nothing"]) == base.rows(BOOKS, ["B5", "nothing"])
+
+
+def test_an_adopted_world_is_played_in(large: Environment, tmp_path: Path) -> None:
+    other = make_library(tmp_path)
+    other.adopt(large.store("front_desk", tmp_path))
+    (tmp_path / "world.duckdb").unlink()
+    episode = other.reset("front_desk")
+    assert other.call(episode, "lend_book", member_id="M1", isbn="B11000").value["loan_id"] == "L0008"
+    assert len(other.call(episode, "list_loans", member_id="M1").value) == 3
+    assert large.restore(episode.snapshot()).state() == episode.state()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "create table x (a integer)",
+        "delete from books",
+        "update books set copies = 0",
+        "drop table books",
+        "detach world",
+    ],
+)
+def test_a_stored_world_cannot_be_written(shared: Base, statement: str) -> None:
+    with pytest.raises(EngineError):
+        shared.connection.execute(statement)
+
+
+# -- every type -------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=30)
+@given(rows=st.lists(ROWS, max_size=5, unique_by=itemgetter("k")))
+def test_every_value_is_loaded_exactly(rows: list[dict[str, Any]]) -> None:
+    rows = [{name: row[name] for name in KINDS} for row in rows]
+    if any(abs(rate or 0) > 1e300 for rate in _doubles(rows)):
+        return  # a world holds no such number
+    content = [{name: encoding.encode(type_, row[name]) for name, type_ in KINDS.items()} for row in rows]
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "w.json")
+        path.write_text(json.dumps({"odd": content}), encoding="utf-8")
+        world = World("w", path)
+        base = world.load("odd", {"odd": ODD})
+        shared = world.store("odd", {"odd": ODD}, Path(folder, "w.duckdb")).open({"odd": ODD})
+        for one in (base, shared):
+            assert pformat(one.all_rows(ODD)) == pformat({row["k"]: row for row in rows})
+            one.connection.close()
+
+
+def _doubles(value: Any) -> Iterator[float]:
+    if isinstance(value, float):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _doubles(part)
+
+
+@pytest.mark.parametrize(
+    ("type_", "given", "value"),
+    [
+        (t.Decimal(8, 2), 4.55, "4.55"),
+        (t.Decimal(8, 2), 3, "3.00"),
+        (t.Decimal(38, 0), 10**37 + 1, str(10**37 + 1)),
+        (t.Decimal(8, 2), "-0", "0.00"),
+        (t.Integer(), 5.0, "5"),
+        (t.Double(), 3, "3.0"),
+        (t.Text(), "a\u2028\"'{}\\n", "a\u2028\"'{}\\n"),
+        (t.Timestamp(), "2025-03-01 09:00", "2025-03-01 09:00:00"),
+    ],
+)
+def test_what_is_written_otherwise_is_the_same(tmp_path: Path, type_: t.Type, given: Any, value: str) -> None:
+    path = tmp_path / "w.json"
+    path.write_text(json.dumps({"x": [{"k": 1, "v": given}, {"k": 2, "v": None}]}), encoding="utf-8")
+    table: Table[Any] = Table("x", (Column("k", t.Integer()), Column("v", type_, optional=True)), key=("k",))
+    env = Environment("x", clock=NOW, tables=(table,), tools=(), worlds=(World("w", path),))
+    assert [str(row["v"]) for row in env.reset("w").state()["x"]] == [value, "None"]
