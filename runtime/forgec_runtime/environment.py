@@ -166,12 +166,13 @@ class Environment:
         for call in ready:  # grows: the next call of an episode follows as soon as one has ended
             try:
                 result = call.run(constraints)
+            # what is kept lets go of its traceback: that would lead back here, and keep the episode until a collection
             except Fetch as fetch:
                 place = id(call.episode.base), fetch.table.name, fetch.column
-                fetches.setdefault(place, []).append((call, fetch))
+                fetches.setdefault(place, []).append((call, fetch.with_traceback(None)))
                 continue
             except Ask as ask:
-                asks.setdefault((id(call.episode.base), id(ask.query)), []).append((call, ask))
+                asks.setdefault((id(call.episode.base), id(ask.query)), []).append((call, ask.with_traceback(None)))
                 continue
             except Refusal as refusal:
                 result = Result("refused", str(refusal))

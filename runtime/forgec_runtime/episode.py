@@ -18,7 +18,7 @@ Overlay = dict[str, dict[Key, Any]]
 class Episode:
     """One run in one world. It holds what it changed and nothing else; only the environment changes it."""
 
-    __slots__ = ("_broken_rules", "_messages", "base", "counters", "overlay", "task", "world")
+    __slots__ = ("__weakref__", "_broken_rules", "_messages", "base", "counters", "overlay", "task", "world")
 
     def __init__(self, world: str, base: Base, task: Task | None = None) -> None:
         self.world = world
