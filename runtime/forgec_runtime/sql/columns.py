@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from forgec_runtime.errors import Refusal
 from forgec_runtime.types import MAX_INTEGER, MAX_TEXT
-
-Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 def integer(a: int | None, column: str) -> Any:
