@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def strict(function: Function) -> Function:
+    """NULL where any operand is."""
+
+    @wraps(function)
+    def twin(*operands: Any) -> Any:
+        return None if None in operands else function(*operands)
+
+    return cast("Function", twin)
 
 
 def and_(*operands: bool | None) -> bool | None:
@@ -55,6 +69,10 @@ def in_(x: Any, *values: Any) -> bool | None:
 
 def coalesce(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
+
+
+def nullif(a: Any, b: Any) -> Any:
+    return None if a == b else a
 
 
 def greatest(*values: Any) -> Any:
