@@ -11,10 +11,10 @@ from typing import TypeVar
 from forgec.model.spec import Function, Table
 from forgec.plans import python as py
 from forgec.plans.keyed import is_constant
-from forgec.plans.lowered import Lowered, NoTwin
+from forgec.plans.lowered import Lowered, NoTwin, sql_name
 from forgec.plans.names import free
 from forgec.plans.query import QueryPlan, template
-from forgec.plans.twins import TWINS, operands, sql_name
+from forgec.plans.twins import TWINS, operands
 from forgec.sql.check import SqlChecker, row_values
 from forgec.sql.emit import empty_rows, typed_null
 from forgec.sql.frames import UNKNOWN

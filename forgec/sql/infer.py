@@ -6,6 +6,8 @@ query and never a wrong result.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from forgec.sql.frames import UNKNOWN
 from forgec.sql.oracle import parse_type
 from forgec.sql.query import cell_of
@@ -34,28 +36,31 @@ def infer(node: exp.Expr) -> Type | None:
         return Boolean()
     if isinstance(node, exp.Neg):
         return infer(node.this)
+    if isinstance(node, exp.Abs | exp.Nullif):
+        return infer(node.this)
+    if isinstance(node, exp.Round | exp.Floor | exp.Ceil):
+        return _rounded(node)
     if isinstance(node, exp.Lower | exp.Upper | exp.Trim | exp.DPipe | exp.Substring | exp.Left | exp.Right):
         return Text()
     if isinstance(node, exp.Length | exp.Count | exp.CountIf | exp.DateDiff | exp.Year | exp.Month | exp.Day):
         return Integer()
     if isinstance(node, exp.Mod | exp.IntDiv):
-        return (
-            _integer(node) if all(isinstance(infer(part), Integer) for part in (node.this, node.expression)) else None
-        )
-    if isinstance(node, exp.Nullif):
-        return infer(node.this)
+        return _remainder(node)
     if isinstance(node, exp.Cast):
         return parse_type(node.args["to"].sql(dialect=DIALECT))
     if isinstance(node, exp.Case | exp.Greatest | exp.Least | exp.Coalesce | exp.Subquery):
-        return _common([infer(part) for part in _results(node)])
+        return _common(results(node))
     if isinstance(node, exp.Add | exp.Sub):
         return _sum(node, isinstance(node, exp.Sub))
     if isinstance(node, exp.Mul):
         return _product(node)
+    if isinstance(node, exp.Div):
+        numbers = all(isinstance(infer(part), Integer | Decimal | Double) for part in (node.this, node.expression))
+        return Double() if numbers else None
     return None
 
 
-def _results(node: exp.Expr) -> list[exp.Expr]:
+def results(node: exp.Expr) -> list[exp.Expr]:
     """The parts of which one becomes the value; none when that cannot be said."""
     if isinstance(node, exp.Case):
         last = node.args.get("default")
@@ -65,10 +70,25 @@ def _results(node: exp.Expr) -> list[exp.Expr]:
     return [node.this, *node.expressions]
 
 
-def _common(types: list[Type | None]) -> Type | None:
-    """The type that all parts have; None when they differ."""
-    first = types[0] if types else None
-    return first if first is not None and all(t is not None and t.sql == first.sql for t in types) else None
+def _common(parts: list[exp.Expr]) -> Type | None:
+    """The type that a value has which is one of the parts."""
+    given = [(part, infer(part)) for part in parts if not isinstance(part, exp.Null)]
+    types = [type_ for _, type_ in given if type_ is not None]
+    if not types or len(types) < len(given):
+        return None
+    if all(type_.sql == types[0].sql for type_ in types):
+        return types[0]
+    decimals = [_as_decimal(part, type_) for part, type_ in given]
+    known = [decimal for decimal in decimals if decimal is not None]
+    return common_decimal(known) if len(known) == len(given) else None
+
+
+def common_decimal(types: Sequence[Type]) -> Decimal | None:
+    """The decimal that holds all values of these integers and decimals; None when it would have too many digits."""
+    decimals = [type_ if isinstance(type_, Decimal) else Decimal(19, 0) for type_ in types]
+    scale = max(decimal.scale for decimal in decimals)
+    precision = max(decimal.precision - decimal.scale for decimal in decimals) + scale
+    return Decimal(precision, scale) if precision <= 38 else None
 
 
 def _number(text: str) -> Type | None:
@@ -85,6 +105,8 @@ def _sum(node: exp.Expr, minus: bool) -> Type | None:
     left, right = infer(node.this), infer(node.expression)
     if isinstance(left, Integer) and isinstance(right, Integer):
         return _integer(node)
+    if isinstance(node.expression, exp.Interval):
+        return Timestamp() if isinstance(left, Date | Timestamp) else None
     if isinstance(left, Date):
         return Date() if isinstance(right, Integer) else Integer() if minus and isinstance(right, Date) else None
     a, b = _as_decimal(node.this, left), _as_decimal(node.expression, right)
@@ -92,6 +114,25 @@ def _sum(node: exp.Expr, minus: bool) -> Type | None:
         return None
     scale = max(a.scale, b.scale)
     return _exact(max(a.precision - a.scale, b.precision - b.scale) + scale + 1, scale, a, b)
+
+
+def _remainder(node: exp.Expr) -> Type | None:
+    types = infer(node.this), infer(node.expression)
+    if all(isinstance(type_, Integer) for type_ in types):
+        return _integer(node)
+    return _common([node.this, node.expression]) if isinstance(node, exp.Mod) else None
+
+
+def _rounded(node: exp.Expr) -> Type | None:
+    """The type of a number rounded to a whole one, or to the places that the spec says."""
+    given, places = infer(node.this), node.args.get("decimals")
+    if places is not None and not (isinstance(places, exp.Literal) and places.name.isdigit()):
+        return None
+    if isinstance(given, Double):
+        return given
+    if not isinstance(given, Decimal):
+        return None
+    return Decimal(given.precision, min(given.scale, int(places.name)) if places is not None else 0)
 
 
 def _integer(node: exp.Expr) -> Integer | None:
@@ -103,10 +144,10 @@ def _is_short(node: exp.Expr) -> bool:
     """Whether all values that an integer can have are literals of the spec: DuckDB gives those 32 bits."""
     if isinstance(node, exp.Literal):
         return int(node.name) < 2**31
-    if isinstance(node, exp.Paren | exp.Neg):
+    if isinstance(node, exp.Paren | exp.Neg | exp.Abs | exp.Nullif):
         return _is_short(node.this)
     if isinstance(node, exp.Case | exp.Greatest | exp.Least | exp.Coalesce | exp.Subquery):
-        return all(_is_short(part) for part in _results(node))
+        return all(_is_short(part) for part in results(node) if not isinstance(part, exp.Null))
     return False
 
 
@@ -121,8 +162,7 @@ def _product(node: exp.Expr) -> Type | None:
 def _as_decimal(node: exp.Expr, type_: Type | None) -> Decimal | None:
     """The decimal that an operand becomes beside another decimal."""
     if isinstance(type_, Integer):
-        small = isinstance(node, exp.Literal) and int(node.name) < 2**31
-        return Decimal(10 if small else 19, 0)
+        return Decimal(10 if _is_short(node) else 19, 0)
     return type_ if isinstance(type_, Decimal) else None
 
 

@@ -11,7 +11,7 @@ _NULL_IF_ANY = (
     exp.Paren, exp.Not, exp.Neg, exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.Interval, exp.Cast, exp.Abs,
     exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul, exp.DPipe,
     exp.Like, exp.ILike, exp.Between, exp.DateDiff, exp.Year, exp.Month, exp.Day, exp.Contains, exp.StartsWith,
-    exp.EndsWith,
+    exp.EndsWith, exp.Substring, exp.Left, exp.Right, exp.Round, exp.Floor, exp.Ceil, exp.Sign,
 )  # fmt: skip
 
 
@@ -28,6 +28,8 @@ def may_be_null(node: exp.Expr) -> bool:
         return any(
             may_be_null(part) for part in node.iter_expressions() if not isinstance(part, exp.Var | exp.DataType)
         )
+    if isinstance(node, exp.Div | exp.IntDiv | exp.Mod):
+        return not is_nonzero(node.expression) or may_be_null(node.this)
     if isinstance(node, exp.In) and node.args.get("query") is None:
         return any(may_be_null(part) for part in [node.this, *node.expressions])
     if isinstance(node, exp.Case) and node.args.get("default") is not None:
@@ -43,3 +45,8 @@ def _always_counts(query: exp.Expr) -> bool:
     if not isinstance(query, exp.Select) or any(query.args.get(clause) for clause in clauses):
         return False
     return len(query.selects) == 1 and isinstance(query.selects[0].this, exp.Count | exp.CountIf)
+
+
+def is_nonzero(divisor: exp.Expr) -> bool:
+    """Whether this is a number of the spec that is not zero: the quotient by zero is NULL."""
+    return isinstance(divisor, exp.Literal) and not divisor.is_string and float(divisor.name) != 0

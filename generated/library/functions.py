@@ -23,37 +23,28 @@ def loan_days(call: Call, book_id: str) -> int:
     return result
 
 
-LATE_FEE = Query(
-    """
-    SELECT
-      LEAST(GREATEST(DATE_DIFF('DAY', call.due, CAST('2025-03-14' AS DATE)), 0) * 0.25, 10.00) AS value
-    """,
-    tables=(),
-    values=(("due", "DATE"),),
-    columns=("value",),
-    order="",
-)
-
-
 def late_fee(call: Call, due: date) -> Decimal:
     """What a book costs that was due then and comes back today"""
-    result: Decimal = sql.decimal_(call.value(LATE_FEE, due), 8, 2)
+    result: Decimal = sql.decimal_(
+        min(
+            sql.mul(max(sql.days_between(date(2025, 3, 14), due), 0), Decimal("0.25")),
+            Decimal("10.00"),
+        ),
+        8,
+        2,
+    )
     return result
 
 
 def loss_charge(call: Call, book_id: str) -> Decimal | None:
     """What a member pays for a lost copy"""
-    result: Decimal | None = sql.decimal_(
-        sql.add(
-            sql.field(call.find(BOOKS, book_id), "price"),
-            (
-                Decimal("0.00")
-                if sql.eq(sql.field(call.find(BOOKS, book_id), "shelf"), "children")
-                else Decimal("5.00")
-            ),
+    result: Decimal | None = sql.add(
+        sql.field(call.find(BOOKS, book_id), "price"),
+        (
+            Decimal("0.00")
+            if sql.eq(sql.field(call.find(BOOKS, book_id), "shelf"), "children")
+            else Decimal("5.00")
         ),
-        8,
-        2,
     )
     return result
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from forgec_runtime import Call, Column, Query, Table
+from forgec_runtime import Call, Column, Table, sql
 from forgec_runtime import types as t
 
 ROLE = t.Enum(
@@ -29,16 +29,6 @@ UPDATES = t.Record(
         t.Field("priority", t.Integer(), optional=True, doc="The new priority, from 1 to 5"),
     ),
     doc="What is to change; the rest stays as it is",
-)
-CHECK_TICKETS = Query(
-    """
-    SELECT
-      TRIM(call.row__title) AS value
-    """,
-    tables=(),
-    values=(("row__title", "VARCHAR"),),
-    columns=("value",),
-    order="",
 )
 
 
@@ -109,7 +99,7 @@ class TicketsRow(TypedDict):
 
 def check_tickets(call: Call, row: TicketsRow) -> None:
     """What every row of `tickets` satisfies."""
-    if call.value(CHECK_TICKETS, row["title"]) == "":
+    if sql.trim(row["title"]) == "":
         raise call.violation("tickets: title must satisfy trim(title) <> ''")
     if not 1 <= row["priority"] <= 5:
         raise call.violation("tickets: priority must satisfy priority between 1 and 5")

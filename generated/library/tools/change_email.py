@@ -4,32 +4,10 @@
 
 from __future__ import annotations
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from ..schema import MEMBERS
-
-SELECT_NEW_EMAIL = Query(
-    """
-    SELECT
-      TRIM(call.email) AS value
-    """,
-    tables=(),
-    values=(("email", "VARCHAR"),),
-    columns=("value",),
-    order="",
-)
-
-GUARD = Query(
-    """
-    SELECT
-      call.new_email LIKE '_%@_%._%' AS value
-    """,
-    tables=(),
-    values=(("new_email", "VARCHAR"),),
-    columns=("value",),
-    order="",
-)
 
 
 def change_email(call: Call, member_id: str, email: str) -> str:
@@ -38,8 +16,8 @@ def change_email(call: Call, member_id: str, email: str) -> str:
     if m is None:
         raise call.unknown("member_id", member_id)
 
-    new_email: str = sql.lower(call.value(SELECT_NEW_EMAIL, email))
-    if not call.value(GUARD, new_email):
+    new_email: str = sql.lower(sql.trim(email))
+    if not sql.like(new_email, "_%@_%._%"):
         raise Refusal(f"{email} is not an e-mail address")
     if new_email == m["email"]:
         raise Refusal("The account has this e-mail address already")

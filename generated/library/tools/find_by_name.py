@@ -9,17 +9,6 @@ from collections.abc import Mapping, Sequence
 from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
 from forgec_runtime import types as t
 
-GUARD = Query(
-    """
-    SELECT
-      TRIM(call.name) AS value
-    """,
-    tables=(),
-    values=(("name", "VARCHAR"),),
-    columns=("value",),
-    order="",
-)
-
 SELECT_RESULT = Query(
     """
     SELECT
@@ -40,7 +29,7 @@ SELECT_RESULT = Query(
 
 def find_by_name(call: Call, name: str) -> Sequence[Mapping[str, object]]:
     """Find members by name. Several may answer to it: the zip code tells them apart."""
-    if sql.length(call.value(GUARD, name)) < 3:
+    if sql.length(sql.trim(name)) < 3:
         raise Refusal("Give at least three letters of the name")
 
     return call.rows(SELECT_RESULT, name)

@@ -6,26 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from ..schema import MEMBERS
 
-SELECT_M = Query(
-    """
-    SELECT
-      TRIM(call.email) AS value
-    """,
-    tables=(),
-    values=(("email", "VARCHAR"),),
-    columns=("value",),
-    order="",
-)
-
 
 def find_member(call: Call, email: str) -> Mapping[str, object]:
     """Find a member by e-mail address."""
-    m = sql.only(call.where(MEMBERS, "email", sql.lower(call.value(SELECT_M, email))))
+    m = sql.only(call.where(MEMBERS, "email", sql.lower(sql.trim(email))))
     if m is None:
         raise Refusal(f"No account has the e-mail address {email}")
 

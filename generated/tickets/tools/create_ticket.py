@@ -6,38 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from .. import functions
 from ..schema import TICKETS
-
-NO_TWINS = Query(
-    """
-    SELECT
-      EXISTS(
-        SELECT
-          1 AS column1
-        FROM {tickets} AS tickets
-        WHERE
-          tickets.created_by = (
-            (
-              SELECT
-                terminal__row.username AS username
-              FROM {terminal} AS terminal__row
-              WHERE
-                terminal__row.terminal_id = 1
-            )
-          )
-          AND LOWER(tickets.title) = LOWER(TRIM(call.title))
-          AND tickets.status IN ('Open', 'In progress')
-      ) AS value
-    """,
-    tables=("terminal", "tickets"),
-    values=(("title", "VARCHAR"),),
-    columns=("value",),
-    order="",
-)
 
 
 def create_ticket(call: Call, title: str, description: str, priority: int) -> Mapping[str, object]:
@@ -46,7 +19,11 @@ def create_ticket(call: Call, title: str, description: str, priority: int) -> Ma
         raise Refusal("Tickets are for people who are signed in.")
     if not sql.or_(priority != 5, functions.is_manager(call)):
         raise Refusal("No ticket begins with priority 5, unless a manager opens it.")
-    if call.value(NO_TWINS, title):
+    if any(
+        sql.lower(tickets_row["title"]) == sql.lower(sql.trim(title))
+        and tickets_row["status"] in ("Open", "In progress")
+        for tickets_row in call.where(TICKETS, "created_by", functions.me(call))
+    ):
         call.breaks("no_twins")
 
     ticket = call.insert(

@@ -7,22 +7,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from .. import functions
 from ..schema import TICKETS, UPDATES
-
-GUARD = Query(
-    """
-    SELECT
-      CAST(call.updates__priority AS TEXT) AS value
-    """,
-    tables=(),
-    values=(("updates__priority", "BIGINT"),),
-    columns=("value",),
-    order="",
-)
 
 
 def edit_ticket(call: Call, ticket_id: int, updates: dict[str, Any]) -> Mapping[str, object]:
@@ -56,7 +45,7 @@ def edit_ticket(call: Call, ticket_id: int, updates: dict[str, Any]) -> Mapping[
             sql.field(updates, "title"),
             sql.field(updates, "description"),
             sql.field(updates, "status"),
-            call.value(GUARD, sql.field(updates, "priority")),
+            sql.varchar(sql.field(updates, "priority")),
         )
         is None
     ):

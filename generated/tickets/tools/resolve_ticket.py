@@ -6,22 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from .. import functions
 from ..schema import TICKETS
-
-GUARD = Query(
-    """
-    SELECT
-      TRIM(call.resolution) AS value
-    """,
-    tables=(),
-    values=(("resolution", "VARCHAR"),),
-    columns=("value",),
-    order="",
-)
 
 
 def resolve_ticket(call: Call, ticket_id: int, resolution: str) -> Mapping[str, object]:
@@ -41,7 +30,7 @@ def resolve_ticket(call: Call, ticket_id: int, resolution: str) -> Mapping[str, 
 
     if ticket["status"] == "Resolved":
         raise Refusal(f"Ticket {sql.text(ticket_id)} is resolved already")
-    if call.value(GUARD, resolution) == "":
+    if sql.trim(resolution) == "":
         raise Refusal("Say what was done about it")
 
     call.update(

@@ -12,61 +12,42 @@ from forgec_runtime import Call, Query, sql
 
 def days_late(call: Call, due: date) -> int:
     """How many days ago that was"""
-    result: int = sql.greatest(sql.days_between(date(2025, 3, 14), due), 0)
+    result: int = max(sql.days_between(date(2025, 3, 14), due), 0)
     return result
-
-
-LATE_FEE = Query(
-    """
-    SELECT
-      LEAST(
-        CAST(GREATEST(DATE_DIFF('DAY', CAST(call.due AS DATE), CAST('2025-03-14' AS DATE)), 0) AS BIGINT) * 0.25,
-        10.00
-      ) AS value
-    """,
-    tables=(),
-    values=(("due", "DATE"),),
-    columns=("value",),
-    order="",
-)
 
 
 def late_fee(call: Call, due: date) -> Decimal:
     """What it costs to be that late"""
-    result: Decimal = sql.decimal_(call.value(LATE_FEE, due), 8, 2)
+    result: Decimal = sql.decimal_(
+        min(sql.mul(days_late(call, due), Decimal("0.25")), Decimal("10.00")), 8, 2
+    )
     return result
 
 
 ALL_FEES = Query(
     """
     SELECT
-      COALESCE(
+      SUM(
         (
-          SELECT
-            SUM(
-              (
-                CAST(LEAST(
-                  CAST(GREATEST(
-                    DATE_DIFF('DAY', CAST(CAST(loans.due AS DATE) AS DATE), CAST('2025-03-14' AS DATE)),
-                    0
-                  ) AS BIGINT) * 0.25,
-                  10.00
-                ) AS DECIMAL(8, 2))
-              )
-            ) AS column1
-          FROM {loans} AS loans
-        ),
-        0
-      ) AS value
+          CAST(LEAST(
+            CAST(GREATEST(
+              DATE_DIFF('DAY', CAST(CAST(loans.due AS DATE) AS DATE), CAST('2025-03-14' AS DATE)),
+              0
+            ) AS BIGINT) * 0.25,
+            10.00
+          ) AS DECIMAL(8, 2))
+        )
+      ) AS column1
+    FROM {loans} AS loans
     """,
     tables=("loans",),
     values=(),
-    columns=("value",),
+    columns=("column1",),
     order="",
 )
 
 
 def all_fees(call: Call) -> Decimal:
     """What all loans together cost"""
-    result: Decimal = sql.decimal_(call.value(ALL_FEES), 8, 2)
+    result: Decimal = sql.decimal_(sql.coalesce(call.value(ALL_FEES), Decimal("0.00")), 8, 2)
     return result

@@ -30,9 +30,7 @@ def rewrite(call: Call, writer: str, topic: str) -> Sequence[Mapping[str, object
             notes_row,
             {
                 "topic": topic,
-                "stars": sql.integer(
-                    sql.bigint(sql.coalesce(notes_row["stars"], 0) + 1), "notes.stars"
-                ),
+                "stars": sql.integer(sql.coalesce(notes_row["stars"], 0) + 1, "notes.stars"),
             },
         )
     for notes_row in sql.ordered(
