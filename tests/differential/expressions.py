@@ -64,10 +64,12 @@ OF_ANY_TYPE = (
     "coalesce(<T>, <T>); nullif(<T>, <T>); (<T>); case when <condition> then <T> else <T> end;"
     "case when <condition> then <T> when <condition> then <T> else <T> end;"
     "case when <condition> then <T> end; "
-    "case <integer1> when <integer0> then <T> else <T> end"
+    "case <integer1> when <integer0> then <T> else <T> end;"
+    "case $t when <text0> then <T> when 'a' then <T> end; case $a when 1 then <T> else null end"
 )
 OF_ORDERED_TYPES = (
-    "greatest(<T>, <T>); least(<T>, <T>); (select max(«n: <column>) from sinks n where <condition1>»);"
+    "greatest(<T>, <T>); least(<T>, <T>); greatest(<T>, null, <T>);"
+    "(select max(«n: <column>) from sinks n where <condition1>»);"
     "(select min(«sinks: <column>) from sinks where <condition1>»); (select max(«+k: <column>) from sinks k"
     " left join plates z on z.sink = k.sink and z.seen > <integer0> where <condition1>»)"
 )
@@ -75,19 +77,29 @@ TEMPLATES = {
     "integer": (
         "<integer> + <integer>; <integer> - <integer>; <integer> * <integer>; -(<integer>); twice(<integer>);"
         "(<integer> + <integer>) * <integer>; length(<text>); abs(<integer>); four(<integer>); sign(<integer>);"
-        "<integer> // <integer>; <integer> % 7; <date> - <date>; year(<date>); date_diff('day', <date>, <date>);"
-        "cast(<decimal> as integer); (select count(*) from jobs where <boolean0> or done);"
+        "<integer> // <integer>; <integer> % 7; <integer> % <integer>; <integer> // 4; <date> - <date>; year(<date>);"
+        "month(<timestamp>); day(<date>); date_diff('day', <date>, <date>); date_diff('day', <timestamp>, <date>);"
+        "date_diff('month', <date>, <timestamp>); date_diff('year', <date>, <date>); date_diff('week', <date>, <date>);"
+        "date_diff('hour', <timestamp>, <timestamp>); date_diff('minute', <timestamp>, <date>); round(<integer>);"
+        "cast(<decimal> as integer); cast(<condition1> as integer); cast(<double> as integer);"
+        "(select count(*) from jobs where <boolean0> or done);"
         "(select sum(«n: <integer1>) from sinks n where <condition1>»)"
     ),
     "decimal": (
         "<decimal> + <decimal>; <decimal> - <decimal>; <decimal> * <decimal>; -(<decimal>); <decimal> + <integer>;"
         "abs(<decimal>); rounded(<decimal>); round(<decimal>, 1); cast(<decimal> as decimal(9, 3)); floor(<decimal>);"
+        "round(<decimal>); round(<decimal>, 3); ceil(<decimal>); <decimal> % 7; <decimal> % <decimal>;"
+        "<integer> % <decimal>; coalesce(<decimal>, <integer>); greatest(<integer>, <decimal>, 0);"
+        "least(<decimal>, 10.00); case when <condition1> then <decimal> else <integer> end; nullif(<decimal>, 0);"
+        "case $a when 1 then <integer> when 2.5 then <decimal> end; greatest(<integer0> - <integer0>, 0) * 0.25;"
         "cast(<integer> as decimal(12, 2)); (select sum(«n: <decimal1>) from sinks n where <condition1>»)"
     ),
     "text": (
         "<text> || <text>; lower(<text>); upper(<text>); trim(<text>); left(<text>, <integer0>); right(<text>, 2);"
-        "substring(<text>, 2, 3); cast(<integer> as text); cast(<decimal> as text); cast(<date0> as text);"
-        "cast(<timestamp> as text); cast(<boolean0> as text)"
+        "substring(<text>, 2, 3); substring(<text>, <integer0>); substring(<text>, <integer0>, <integer0>);"
+        "right(<text>, <integer0>); left(<text>, -1); substring(<text>, -2, 2); nullif(trim(<text>), '');"
+        "cast(<integer> as text); cast(<decimal> as text); cast(<date0> as text); cast(<double0> as text);"
+        "cast(<timestamp> as text); cast(<boolean0> as text); <text> || <integer>; <decimal> || <text>; <date0> || ' '"
     ),
     "date": (
         "<date> + 17; <date> - 3; <date> + <integer0> % 9; cast(<timestamp> as date); <date> + length(<text0>);"
@@ -95,9 +107,13 @@ TEMPLATES = {
     ),
     "timestamp": (
         "cast(<date> as timestamp); <timestamp> + interval 90 minute; <timestamp> - interval 3 day;"
-        "<date> + interval 1 hour"
+        "<date> + interval 1 hour; <date> - interval 1 month; <timestamp> + interval 2 year;"
+        "<timestamp> - interval 1 week;"
+        "<timestamp> + interval (<integer0> % 50) day; <date> + interval (length(<text0>)) month;"
+        "coalesce(<timestamp>, <date>); greatest(<date>, <timestamp>)"
     ),
     "double": (
+        "<decimal> / <integer>; <integer> / 7; <integer> / <decimal>; cast(<integer> as double);"
         "<double> + <double>; <double> * <double>; -(<double>); abs(<double>); <integer> / <integer>; <decimal> / 3;"
         "round(<double>, 2); cast(<decimal> as double)"
     ),
@@ -113,6 +129,11 @@ TEMPLATES = {
         "<date> between <date> and <date>;"
         "(<integer>) is null; (<text>) is not null; (<date>) is null; (<decimal>) is not null; (<condition>) is true;"
         "(<condition>) is not true; (<boolean0>) = (<condition>); <text> like '%a%'; <text> ilike 'É%';"
+        "<text> like '_%'; <text> like <text0>; <text> ilike <text0>; <text> not ilike '%É_';"
+        "<text> like '%' || $t || '%';"
+        "contains(<text>, <text0>); starts_with(<text>, 'a'); ends_with(<text>, <text0>); trim(<text>) <> '';"
+        "<decimal> in (<integer0>, 2.5, <decimal0>); <decimal> between 0 and <integer>; <date0> < '2025-03-01';"
+        "<date0> in ('2024-02-29', <date0>); <timestamp> between <date0> and <timestamp0>; cast(<integer> as boolean);"
         "<text> not like $t; <heat0> = <heat0>; <heat0> is distinct from <text0>; <heat0> in ('low', 'off');"
         "exists (select 1 from sinks q1 where «+q1: <condition1>»);"
         "not exists (select 1 from plates where seen > <integer0>);"
