@@ -24,6 +24,8 @@ def text(value: object) -> str:
         return value.isoformat()
     if isinstance(value, tuple):
         return ", ".join(map(text, value))
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"'{name}': {text(part)}" for name, part in value.items()) + "}"
     if value != value:
         return "-nan" if math.copysign(1, cast("float", value)) < 0 else "nan"
     return str(value)
