@@ -5,20 +5,20 @@ from tests.differential.seeding import Fault
 _BODY, _EXPRESSION, _KEYED = "forgec.plans.body", "forgec.plans.expression", "forgec.plans.keyed"
 _PACKAGE, _PYTHON, _QUERY = "forgec.plans.package", "forgec.plans.python", "forgec.plans.query"
 _PICKS, _STORE, _TWINS = "forgec.plans.picks", "forgec.plans.store", "forgec.plans.twins"
-_WRITES = "forgec.plans.writes"
+_CONVERSIONS, _NUMBERS, _WRITES = "forgec.plans.conversions", "forgec.plans.numbers", "forgec.plans.writes"
 
 _COMPILER = (
     Fault(
         "the sides of a comparison are exchanged",
         _TWINS,
-        "py.compare(left.node, operator(), right.node), Boolean(), False)\n\n    return lower\n\n\ndef _alike",
-        "py.compare(right.node, operator(), left.node), Boolean(), False)\n\n    return lower\n\n\ndef _alike",
+        "py.compare(left.node, operator(), right.node), Boolean(), False)\n\n    return lower\n\n\ndef _null_safe",
+        "py.compare(right.node, operator(), left.node), Boolean(), False)\n\n    return lower\n\n\ndef _null_safe",
     ),
     Fault(
         "a comparison with NULL is computed as one of values",
         _TWINS,
-        "right = _alike(low, node.this, node.expression)\n        optional = left.optional or right.optional",
-        "right = _alike(low, node.this, node.expression)\n        optional = left.optional and right.optional",
+        "right = alike(low, node.this, node.expression)\n        optional = left.optional or right.optional",
+        "right = alike(low, node.this, node.expression)\n        optional = left.optional and right.optional",
     ),
     Fault(
         "not NULL is true",
@@ -44,8 +44,8 @@ _COMPILER = (
     Fault(
         "the last `when` that holds wins",
         _TWINS,
-        "in reversed(branches):",
-        "in branches:",
+        "in reversed(list(zip(tests, results, strict=False))):",
+        "in zip(tests, results, strict=False):",
         tools="logic",
     ),
     Fault(
@@ -56,14 +56,14 @@ _COMPILER = (
     ),
     Fault(
         "integers have no end",
-        _TWINS,
+        _NUMBERS,
         "_bits(node) > 62",
         "_bits(node) > 620",
         tools="far",
     ),
     Fault(
         "a decimal keeps one digit too many",
-        _TWINS,
+        _CONVERSIONS,
         "ast.Constant(wanted.precision), ast.Constant(wanted.scale))",
         "ast.Constant(wanted.precision), ast.Constant(wanted.scale + 1))",
     ),
@@ -459,67 +459,67 @@ _RUNTIME = (
     Fault(
         "made keys begin after the number of rows",
         _WORLD,
-        "max((number for number in numbers if number is not None), default=0)",
-        "len(numbers)",
+        "max((number for (key,) in keys if (number := table.serial_number(key)) is not None), default=0)",
+        "len(list(keys))",
     ),
     Fault(
         "NULL comes first where an index descends",
-        _SQL,
+        f"{_SQL}.rows",
         "((row[name] is None) is not descends, row[name])",
         "((row[name] is None), row[name])",
         tools="many_by_column",
     ),
     Fault(
         "halves are rounded to the even digit",
-        _SQL,
+        f"{_SQL}.numbers",
         "decimal.ROUND_HALF_UP",
         "decimal.ROUND_HALF_EVEN",
     ),
     Fault(
         "NULL and false is NULL",
-        _SQL,
+        f"{_SQL}.logic",
         "if any(operand is False for operand in operands):",
         "if all(operand is False for operand in operands):",
     ),
     Fault(
         "`between` with NULL leaves out its end",
-        _SQL,
+        f"{_SQL}.logic",
         "return and_(ge(x, low), le(x, high))",
         "return and_(ge(x, low), lt(x, high))",
     ),
     Fault(
         "nothing is in a list with NULL",
-        _SQL,
+        f"{_SQL}.logic",
         "return or_(*(eq(x, value) for value in values))",
         "return x in values",
         tools="guards",
     ),
     Fault(
         "the least of NULL is NULL",
-        _SQL,
+        f"{_SQL}.logic",
         "return min((value for value in values if value is not None), default=None)",
         "return None if None in values else min(values)",
         tools="numbers",
     ),
     Fault(
         "letters are mapped as Python maps them",
-        _SQL,
+        f"{_SQL}.texts",
         'return a.translate(_letters("upper"))',
         "return a.upper()",
         tools="texts",
     ),
     Fault(
         "the length of a text counts bytes",
-        _SQL,
+        f"{_SQL}.texts",
         "return None if a is None else len(a)",
         "return None if a is None else len(a.encode())",
         tools="texts",
     ),
     Fault(
         "days are counted backwards",
-        _SQL,
-        "(a - b).days",
-        "(b - a).days",
+        f"{_SQL}.times",
+        "return None if a is None or b is None else (a - b).days",
+        "return None if a is None or b is None else (b - a).days",
     ),
 )
 
