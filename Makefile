@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test differential lint types format clean
+.PHONY: demo test differential lint types format clean bench
 
 # Installs, compiles all specs, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed
@@ -20,6 +20,11 @@ test: $(VENV)/installed lint types
 PROGRAMS ?= 100000
 differential: $(VENV)/installed
 	FORGEC_PROGRAMS=$(PROGRAMS) $(BIN)/pytest -n auto -vv tests/differential/test_programs.py
+
+# Speed and memory beside their goals; keeps the raw figures and draws docs/growth.png. Nothing else should run.
+bench: $(VENV)/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/python -m benchmarks.table
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """How much faster two workers are than one, and what each process spends on a call.
 
-    PYTHONPATH=. .venv/bin/python benchmarks/workers.py
+    .venv/bin/python -m benchmarks.workers
 
 Steps of 1,024 calls over `desk.afs`: a guarded write of two rows, a read by key and a search, in turn, in episodes
 that have changed rows of their own. One worker and two take turns within one run, so that noise of the machine hits
@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.steps import arguments, compiled
+from benchmarks.table import arguments, compiled
 from forgec_runtime import Workers, load_environment
 
 STEP = 1024
@@ -54,8 +54,7 @@ def cores() -> float:
 def main() -> None:
     got = [cores() for _ in range(5)]
     with tempfile.TemporaryDirectory() as folder:
-        name = compiled(Path(folder)).name
-        path = Path(folder) / name
+        path = compiled(Path(folder))
         with Workers(path, 1) as one, Workers(path, 2) as two:
             players: dict[str, Any] = {"in process": load_environment(path), "one worker": one, "two workers": two}
             times: dict[str, list[float]] = {who: [] for who in players}

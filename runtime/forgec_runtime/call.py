@@ -78,21 +78,22 @@ class Call:
     def find(self, table: Table[Row], key: Key) -> Row | None:
         """The row with this key as it is now, or None. A key that is None, or has a None, finds nothing."""
         if self.staged is not None:
-            rows = self.staged.get(table.name)
+            rows: dict[Key, Row | None] | None = self.staged.get(table.name)
             if rows is not None and key in rows:
-                return cast("Row | None", rows[key])
+                return rows[key]
         return self.before(table, key)
 
     def before(self, table: Table[Row], key: Key) -> Row | None:
         """The row with this key as it was when the call came in."""
         overlay = self.episode.overlay
         if overlay is not None:
-            rows = overlay.get(table.name)
+            rows: dict[Key, Row | None] | None = overlay.get(table.name)
             if rows is not None and key in rows:
-                return cast("Row | None", rows[key])
+                return rows[key]
         base = self.episode.base
+        cache: dict[Key, Row | None] = base.cache[table.name]
         try:
-            return cast("Row | None", base.cache[table.name][key])
+            return cache[key]
         except KeyError:
             if base.whole[table.name] or key is None or (type(key) is tuple and None in key):
                 return None
@@ -171,7 +172,7 @@ class Call:
         """Add a row; a serial key is made here. Raises `Refusal` for a taken key and a row that must not be."""
         if table.serial is not None:
             values = {table.key[-1]: self._next_key(table), **values}
-        row = cast("Row", {name: values[name] for name in table.names})
+        row: Row = {name: values[name] for name in table.names}  # type: ignore[assignment]
         key = table.key_of(row)
         if self.find(table, key) is not None:
             raise self.violation(f"{table.name}: {text(key)} already exists")
@@ -179,7 +180,8 @@ class Call:
 
     def update(self, table: Table[Row], row: Row, changes: Mapping[str, Any]) -> Row:
         """Change columns of a row. Raises `Refusal` for a row that must not be."""
-        return self._stage(table, table.key_of(row), cast("Row", {**row, **changes}))
+        changed: Row = {**row, **changes}  # type: ignore[assignment]
+        return self._stage(table, table.key_of(changed), changed)
 
     def delete(self, table: Table[Row], row: Row) -> None:
         """Remove a row."""
@@ -192,9 +194,13 @@ class Call:
         return row
 
     def _staged_rows(self, table: Table[Any]) -> dict[Key, Any]:
-        if self.staged is None:
-            self.staged = {}
-        return self.staged.setdefault(table.name, {})
+        staged = self.staged
+        if staged is None:
+            staged = self.staged = {}
+        rows = staged.get(table.name)
+        if rows is None:
+            rows = staged[table.name] = {}
+        return rows
 
     def _next_key(self, table: Table[Any]) -> str | int:
         name = table.name

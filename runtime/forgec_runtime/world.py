@@ -135,11 +135,14 @@ class Base:
     def fetch(self, table: Table[Any], keys: Iterable[Key]) -> None:
         """Decode the rows with these keys into the cache; a key without a row is remembered, too. One execution."""
         wanted = list(dict.fromkeys(keys))
-        parts = [wanted] if len(table.key) == 1 else [list(part) for part in zip(*wanted, strict=True)]
-        lists = ", ".join(f"unnest(${i}::{sql}[]) as k{i}" for i, sql in enumerate(table.key_types, 1))
-        same = " and ".join(f't."{name}" = k.k{i}' for i, name in enumerate(table.key, 1))
-        columns = ", ".join(f't."{name}"' for name in table.names)
-        statement = f'select {columns} from "{table.name}" as t join (select {lists}) as k on {same}'
+        if len(wanted) == len(table.key) == 1:  # planned in half the time
+            statement, parts = f'select {table.select_list} from "{table.name}" where {table.key_list} = $1', wanted
+        else:
+            parts = [wanted] if len(table.key) == 1 else [list(part) for part in zip(*wanted, strict=True)]
+            lists = ", ".join(f"unnest(${i}::{sql}[]) as k{i}" for i, sql in enumerate(table.key_types, 1))
+            same = " and ".join(f't."{name}" = k.k{i}' for i, name in enumerate(table.key, 1))
+            columns = ", ".join(f't."{name}"' for name in table.names)
+            statement = f'select {columns} from "{table.name}" as t join (select {lists}) as k on {same}'
         cache = self.cache[table.name]
         cache.update(dict.fromkeys(wanted))
         for values in self.connection.execute(statement, parts).fetchall():
