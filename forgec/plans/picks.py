@@ -13,7 +13,7 @@ from forgec.plans.lowered import Lowered, NoTwin
 from forgec.sql.check import row_values
 from forgec.sql.infer import infer
 from forgec.sql.tree import Apply, Lookup, exp
-from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Text, Timestamp
+from forgec_runtime.types import Boolean, Date, Decimal, Enum, Integer, Text, Timestamp
 
 if TYPE_CHECKING:
     from forgec.model.spec import Column, Table
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SORTABLE = (Text, Enum, Integer, Decimal, Double, Boolean, Date, Timestamp)
+_SORTABLE = (Text, Enum, Integer, Decimal, Boolean, Date, Timestamp)
+"""Not doubles: two of them are zero."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ def _spread(column: Column) -> int:
 
 def exists(low: Lowering, node: exp.Expr) -> Lowered:
     """`exists (select ... where column = value)`."""
+    if node.this.args.get("limit"):
+        raise NoTwin("a limit on what exists")
     return Lowered(_picked(low, node.this).any(), Boolean(), False)
 
 

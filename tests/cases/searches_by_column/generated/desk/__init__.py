@@ -20,6 +20,7 @@ from .tools import (
     EXTREMES,
     HOW_MANY,
     LATEST,
+    NONE_OF,
     REWRITE,
 )
 
@@ -42,6 +43,7 @@ ENVIRONMENT = Environment(
         REWRITE,
         EXTREMES,
         LATEST,
+        NONE_OF,
         BY_FLAG,
         BY_LOOKUP,
     ),

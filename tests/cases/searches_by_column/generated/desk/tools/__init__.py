@@ -12,6 +12,7 @@ from .by_writer import BY_WRITER
 from .extremes import EXTREMES
 from .how_many import HOW_MANY
 from .latest import LATEST
+from .none_of import NONE_OF
 from .rewrite import REWRITE
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "EXTREMES",
     "HOW_MANY",
     "LATEST",
+    "NONE_OF",
     "REWRITE",
 ]
