@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import traceback
 
@@ -12,6 +13,9 @@ def main() -> None:
     """Run the command line. Exit codes: 0 clean, 1 findings or drift, 2 usage or unreadable input, 3 our fault."""
     try:
         forgec(prog_name="forgec")
+    except OSError as error:  # a full disk, or an output that nobody reads
+        print(f"forgec: {error.strerror or error}", file=sys.stderr)
+        os._exit(2)  # whatever is left in the buffers cannot be written either
     except Exception:  # whatever reaches this point is a defect of forgec, never the user's
         traceback.print_exc()
         print("\ninternal error: this is a defect of forgec; please report it with the lines above", file=sys.stderr)

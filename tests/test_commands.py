@@ -616,3 +616,12 @@ def test_the_program_runs_as_a_module_and_knows_its_version() -> None:
     result = program("check", "missing.afs")
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == "error[AFS001]: there is no such file\n --> missing.afs\n1 error\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("arguments", [["--help"], ["show", str(Path(__file__).parents[1] / "specs" / "library.afs")]])
+def test_an_output_that_is_full_is_told_without_a_traceback(arguments: list[str]) -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", "forgec", *arguments]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (result.returncode, result.stderr) == (2, "forgec: No space left on device\n")
