@@ -7,7 +7,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cached_property
 from typing import IO, Any
 
@@ -26,13 +25,15 @@ def serve(folder: str, parent: int) -> None:
     requests, replies = _pipes()
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
     player = _Player(folder)
-    with suppress(BrokenPipeError):  # nobody is left to answer to
+    try:
         while (data := receive(requests)) is not None:
             name, *given = unpack(data)
             if name == "housekeeping":
                 player.housekeeping(*given)
             else:
                 send(replies, pack(_answer(getattr(player, name), given)))
+    except BrokenPipeError:  # nobody is left to answer to
+        os._exit(0)  # an orderly end would try to write what is left
 
 
 def _pipes() -> tuple[IO[bytes], IO[bytes]]:
