@@ -14,7 +14,8 @@ def main() -> None:
     try:
         forgec(prog_name="forgec")
     except OSError as error:  # a full disk, or an output that nobody reads
-        print(f"forgec: {error.strerror or error}", file=sys.stderr)
+        what = f"{error.filename}: " if error.filename else ""
+        print(f"forgec: {what}{error.strerror or error}", file=sys.stderr)
         os._exit(2)  # whatever is left in the buffers cannot be written either
     except Exception:  # whatever reaches this point is a defect of forgec, never the user's
         traceback.print_exc()

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -17,6 +15,7 @@ from typing import Any
 
 from forgec.model.spec import Spec
 from forgec.resources import resource
+from forgec.writing import write_whole
 
 MANIFEST = "manifest.json"
 _SHAPING = ("black", "duckdb", "jinja2", "sqlglot")
@@ -124,20 +123,8 @@ def _read(path: Path) -> str | None:
 
 def _put(path: Path, text: str) -> None:
     try:
-        _replace(path, text)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text.encode("utf-8"))
     except OSError as error:
         error.filename = path.as_posix()  # not the temporary file, of which nobody knows
-        raise
-
-
-def _replace(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".forgec-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8"))
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
         raise

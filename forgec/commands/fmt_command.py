@@ -8,9 +8,8 @@ import gc
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -24,6 +23,7 @@ from forgec.diagnostics.model import Diagnostic
 from forgec.formatting import FormatError, format_source
 from forgec.pipeline import decoded, read
 from forgec.source import Source
+from forgec.writing import write_whole
 
 DEFECT = 3
 _STDIN = "<stdin>"
@@ -150,18 +150,7 @@ def _replace(path: Path, data: bytes) -> None:
         raise OSError("it is no regular file")
     if not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    old = path.stat()
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".forgec-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        with suppress(PermissionError):
-            os.chown(temporary, old.st_uid, old.st_gid)
-        os.chmod(temporary, old.st_mode & 0o7777)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, data, like=path.stat())
 
 
 def _print(results: list[_Result], writes: bool, as_diff: bool) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 
 import click
@@ -18,6 +16,7 @@ from forgec.starting.drafting import Drafted, draft_spec
 from forgec.starting.found import SourceError
 from forgec.starting.names import is_name, legal
 from forgec.starting.starter import starter_spec
+from forgec.writing import write_whole
 
 
 @click.command("new")
@@ -92,15 +91,7 @@ def _write(path: Path, text: str) -> None:
     """Write the whole file or nothing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".forgec-")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode("utf-8"))
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_whole(path, text.encode("utf-8"))
     except OSError as error:
         message = f"this file cannot be written: {error.strerror or error}"
         _refuse(Diagnostic("AFS804", message, path=path.as_posix()))
