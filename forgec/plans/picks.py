@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SORTABLE = (Text, Enum, Integer, Decimal, Boolean, Date, Timestamp)
-"""Not doubles: two of them are zero."""
+_PLAIN = (Text, Enum, Integer, Decimal, Boolean, Date, Timestamp)
+"""Not doubles, of which two are zero, nor records, which are no keys of a dictionary."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,9 @@ def _alone(tree: exp.Expr) -> exp.Expr:
 
 
 def _spread(column: Column) -> int:
-    """How many rows may have the same value in a column: 0 for few, 1 for some, 2 for a good part of them."""
+    """How many rows may have the same value: 0 for few, 1 for some, 2 for a good part, or none that an index holds."""
+    if not isinstance(column.type, _PLAIN):
+        return 2
     if column.unique or column.key or column.references:
         return 0
     return 2 if isinstance(column.type, Enum | Boolean) else 1
@@ -124,7 +126,7 @@ def _extreme(low: Lowering, select: exp.Expr, item: exp.Expr) -> Lowered:
     picked = _picked(low, select, aggregate=True)
     tree = row_values(_alone(item.this), picked.alias)
     value = on_row(low, picked.table.name, picked.row, lambda: low.value(tree))
-    if not isinstance(value.type, _SORTABLE):
+    if not isinstance(value.type, _PLAIN):
         raise NoTwin("an order that DuckDB knows")
     twin = "sql.least" if isinstance(item, exp.Min) else "sql.greatest"
     return Lowered(py.call(twin, ast.Starred(picked.each(value.node), ast.Load())), value.type, True)
@@ -217,7 +219,7 @@ def _order(select: exp.Select, picked: Pick, *, by_row: bool) -> list[ast.expr] 
         sorted_by = items.get(output, tree) if output is not None else tree
         column = _column(sorted_by, picked)
         name = column if by_row else output
-        if name is None or not isinstance(infer(sorted_by), _SORTABLE):
+        if name is None or not isinstance(infer(sorted_by), _PLAIN):
             return None
         kept.append(ast.Constant(f"-{name}" if descends else name))
         keys.discard(column or "")

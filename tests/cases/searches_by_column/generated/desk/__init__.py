@@ -9,11 +9,12 @@ from pathlib import Path
 
 from forgec_runtime import Environment, World
 
-from .schema import NOTES, PEOPLE
+from .schema import NOTES, PEOPLE, SHELVES
 from . import tasks
 from .tools import (
     BY_FLAG,
     BY_LOOKUP,
+    BY_PLACE,
     BY_STARS,
     BY_TOPIC,
     BY_WRITER,
@@ -34,8 +35,10 @@ ENVIRONMENT = Environment(
     tables=(
         PEOPLE,
         NOTES,
+        SHELVES,
     ),
     tools=(
+        BY_PLACE,
         BY_WRITER,
         BY_TOPIC,
         BY_STARS,

@@ -5,10 +5,18 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from forgec_runtime import Column, Table
 from forgec_runtime import types as t
+
+PLACE = t.Record(
+    "Place",
+    (
+        t.Field("room", t.Text()),
+        t.Field("shelf", t.Integer(), optional=True),
+    ),
+)
 
 
 class PeopleRow(TypedDict):
@@ -51,4 +59,23 @@ NOTES: Table[NotesRow] = Table(
     ),
     key=("note_id",),
     serial="{}",
+)
+
+
+class ShelvesRow(TypedDict):
+    """Where notes lie"""
+
+    shelf_id: str
+    place: dict[str, Any] | None
+    width: float | None
+
+
+SHELVES: Table[ShelvesRow] = Table(
+    "shelves",
+    columns=(
+        Column("shelf_id", t.Text()),
+        Column("place", PLACE, optional=True),
+        Column("width", t.Double(), optional=True),
+    ),
+    key=("shelf_id",),
 )

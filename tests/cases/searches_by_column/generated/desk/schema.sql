@@ -14,3 +14,9 @@ create table notes (
     "written" DATE not null,
     "hidden" BOOLEAN not null
 );
+
+create table shelves (
+    "shelf_id" VARCHAR not null,
+    "place" STRUCT("room" VARCHAR, "shelf" BIGINT),
+    "width" DOUBLE
+);

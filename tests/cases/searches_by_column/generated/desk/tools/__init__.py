@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from .by_flag import BY_FLAG
 from .by_lookup import BY_LOOKUP
+from .by_place import BY_PLACE
 from .by_stars import BY_STARS
 from .by_topic import BY_TOPIC
 from .by_writer import BY_WRITER
@@ -18,6 +19,7 @@ from .rewrite import REWRITE
 __all__ = [
     "BY_FLAG",
     "BY_LOOKUP",
+    "BY_PLACE",
     "BY_STARS",
     "BY_TOPIC",
     "BY_WRITER",
