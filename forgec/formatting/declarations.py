@@ -86,13 +86,17 @@ def _put(page: Page, item: Node) -> None:
 
 
 def _put_head(page: Page, item: Node) -> None:
-    """Write what stands before a brace; when that is too long, its documentation and the brace get lines."""
-    doc, end = item.index("doc"), item.index("LBRACE")
-    if doc > end or _fits(item.parts[: end + 1]):
+    """Write what stands before a brace; when that is too long, its texts and the brace get lines."""
+    end = item.index("LBRACE")
+    missing = min(item.index("MISSING"), end)
+    doc = min(item.index("doc"), missing)
+    if doc == end or _fits(item.parts[: end + 1]):
         page.put(leaves_of(item.parts[:end]))
         return
     page.put(leaves_of(item.parts[:doc]))
-    _put_below(page, item.parts[doc:end])
+    for text in (item.parts[doc:missing], item.parts[missing:end]):
+        if text:
+            _put_below(page, text)
     page.begin(item.leaf("LBRACE"), 0, blank=False)
 
 

@@ -214,7 +214,7 @@ class _Build:
             if cell is None:
                 self.report.give_up(item.name.text, *([item.row.text] if item.row else []))
                 continue
-            default = checker.expression(item.default, scope, cell.type) if item.default else None
+            default = checker.expression(item.default, scope, cell.type, data=True) if item.default else None
             value = None
             if item.default and default is not None and default.reads:
                 self.report.error("AFS703", "a default is a constant", item.default.span, help="use `coalesce`")

@@ -49,7 +49,7 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
             checker.report.error("AFS208", f"`{argument.name}` is given twice", argument.name.span)
             sound = False
             continue
-        sql = checker.expression(argument.sql, scope, parameter.type)
+        sql = checker.expression(argument.sql, scope, parameter.type, data=True)
         if sql is None or not _fits(sql, parameter, checker.report):
             sound, guessing = False, guessing or sql is None
         else:

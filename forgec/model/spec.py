@@ -47,6 +47,8 @@ class Column(Declared):
 
 class Table(Declared):
     columns: tuple[Column, ...]
+    missing: str = ""
+    """What an agent reads who names a row that does not exist; empty for the usual text."""
 
     @property
     def key(self) -> tuple[Column, ...]:

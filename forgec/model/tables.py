@@ -39,7 +39,10 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
         if serial is not None and sum(column.key for column in columns) > 1:
             report.error("AFS307", f"`{serial.name}` is made by the engine and must be the whole key", serial.span)
         doc = item.doc.value if item.doc else ""
-        tables[item.name.text] = Table(name=item.name.text, doc=doc, span=item.name.span, columns=columns)
+        missing = item.missing.value if item.missing else ""
+        tables[item.name.text] = Table(
+            name=item.name.text, doc=doc, span=item.name.span, columns=columns, missing=missing
+        )
     declared = {item.name.text: tables[item.name.text] for item in sound if item.name.text in tables}
     tables.clear()
     tables.update(declared)
@@ -164,7 +167,7 @@ def _with_sql(column: Column, node: nodes.Column, table: Table, checker: SqlChec
         if modifier.sql is None:
             continue
         if modifier.kind == "default":
-            sql = checker.expression(modifier.sql, scope, column.type)
+            sql = checker.expression(modifier.sql, scope, column.type, data=True)
         else:
             sql = checker.condition(modifier.sql, scope, row=dict(table.row.columns))
         if sql is not None and sql.reads:

@@ -44,7 +44,7 @@ def _run(node: nodes.Run, tools: Mapping[str, Tool], checker: SqlChecker, scope:
             hint = "name the result and `expect` something of its columns"
             checker.report.error("AFS605", f"`{tool.name}` returns no single value", node.returns.span, help=hint)
         else:
-            returns = checker.expression(node.returns, scope, tool.returns.shape.type)
+            returns = checker.expression(node.returns, scope, tool.returns.shape.type, data=True)
     if node.name is not None and node.fails is not None:
         checker.report.error("AFS607", "a call that fails has no result to name", node.name.span)
     elif node.name is not None and tool is not None and tool.returns is None:

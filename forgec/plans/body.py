@@ -94,7 +94,7 @@ class _Body:
                 continue
             value = py.identifier(parameter.name)
             found = py.call("call.find", py.name(parameter.references.upper()), py.name(value))
-            unknown = ast.Raise(py.call("call.unknown", ast.Constant(parameter.name), py.name(value)))
+            unknown = self._unknown(parameter, value)
             if parameter.row is not None:
                 row = py.identifier(parameter.row)
                 shape = self.low.tables[parameter.references].row
@@ -109,6 +109,13 @@ class _Body:
                 missing = py.conjunction([py.is_not_none(py.name(value)), missing])
             groups.append(("references", [*lines, ast.If(missing, [unknown], [])]))
         return groups
+
+    def _unknown(self, parameter: m.Parameter, value: str) -> ast.stmt:
+        """What is raised where no row has the key that an argument is."""
+        text = self.low.tables[parameter.references or ""].missing
+        if text:
+            return _refuse(ast.Constant(text))
+        return ast.Raise(py.call("call.unknown", ast.Constant(parameter.name), py.name(value)))
 
     def rules(self, rules: Iterable[m.Rule]) -> list[Group]:
         """Enforced rules are guards; audited ones leave a note for the grader."""

@@ -132,9 +132,10 @@ class _Call:
             if parameter.references is None:
                 continue
             given = self.values[parameter.name]
-            row = None if given is None else self.database.find(self.spec.tables[parameter.references], (given,))
+            table = self.spec.tables[parameter.references]
+            row = None if given is None else self.database.find(table, (given,))
             if row is None and not (given is None and parameter.optional):
-                raise Refusal(f"Unknown {parameter.name}: {sql.text(given)}")
+                raise Refusal(table.missing or f"Unknown {parameter.name}: {sql.text(given)}")
             if parameter.row is not None:
                 self.values[parameter.row] = row
 

@@ -20,8 +20,10 @@ from forgec.sql.scope import Cell, Rows, Scope
 from forgec.sql.size import size_of
 from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, literal_record, parse_sql, place_of
 from forgec.syntax.nodes import SqlText
-from forgec_runtime.types import Boolean, Enum, Record, Type
+from forgec_runtime.types import Boolean, Date, Enum, Record, Timestamp, Type
 
+EXAMPLES = {"DATE": "such as '2025-03-01'", "TIMESTAMP": "such as '2025-03-01 09:00:00'"}
+"""Of texts that spell a value, by the types of DuckDB."""
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, exp.NullSafeNEQ)
 
 
@@ -61,9 +63,18 @@ class SqlChecker:
             return None
 
     def expression(
-        self, text: SqlText, scope: Scope, wanted: Type | None = None, row: dict[str, Cell] | None = None
+        self,
+        text: SqlText,
+        scope: Scope,
+        wanted: Type | None = None,
+        row: dict[str, Cell] | None = None,
+        *,
+        data: bool = False,
     ) -> Sql | None:
-        """An expression; of type `wanted`, if given. `row` holds columns that may stand bare."""
+        """An expression; of type `wanted`, if given. `row` holds columns that may stand bare.
+
+        In `data` a text is the date or time that it spells, where one is wanted.
+        """
         fragment = self._parsed(text, scope)
         if fragment is None:
             return None
@@ -82,6 +93,8 @@ class SqlChecker:
             return None
         if row:
             tree = row_values(tree, "row")
+        if data and wanted is not None:
+            tree = _spelled(tree, wanted)
         sql = self._expression(fragment, tree, resolver)
         if sql is not None and wanted is not None:
             assert isinstance(sql.shape, Cell)
@@ -292,7 +305,8 @@ class SqlChecker:
         try:
             self.oracle.compute(f"select {cast(literal.copy(), wanted).sql(dialect=DIALECT)}")
         except Rejected:
-            self.report.error("AFS301", f"{literal} is no {parse_type(wanted)}", fragment.span_of(literal))
+            hint = EXAMPLES.get(wanted)
+            self.report.error("AFS301", f"{literal} is no {parse_type(wanted)}", fragment.span_of(literal), help=hint)
             return False
         return True
 
@@ -364,6 +378,19 @@ def _select(record: exp.Struct, wanted: Mapping[str, Cell]) -> exp.Select:
         names = list(values)
     items = [exp.Alias(this=values.get(name, exp.Null()), alias=exp.to_identifier(name)) for name in names]
     return exp.Select(expressions=items)
+
+
+def _spelled(tree: exp.Expr, wanted: Type) -> exp.Expr:
+    """`tree` with each text that stands where a date or time is wanted as the one that it spells."""
+    if isinstance(wanted, Date | Timestamp) and isinstance(tree, exp.Literal) and tree.is_string:
+        return cast(tree, wanted.sql)
+    record = literal_record(tree)
+    if isinstance(wanted, Record) and record is not None:
+        for part in record.expressions:
+            field = wanted.field(part.this.name)
+            if field is not None:
+                part.set("expression", _spelled(part.expression, field.type))
+    return tree
 
 
 def _note_difference(tree: exp.Expr, given: Type | None) -> None:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from forgec.source import Span
-from forgec.sql.check import SqlChecker
+from forgec.sql.check import EXAMPLES, SqlChecker
 from forgec.sql.oracle import Rejected
 from forgec.sql.tree import Value, cast, exp
-from forgec_runtime.types import Date, Timestamp, Type
-
-_EXAMPLES = {Date(): "'2025-03-01'", Timestamp(): "'2025-03-01 09:00:00'"}
+from forgec_runtime.types import Type
 
 
 def constants(
@@ -43,8 +41,7 @@ def _one(
             values.extend(checker.oracle.compute(f"select {text}")[0])
         except Rejected as reason:
             if isinstance(tree, exp.Literal) and tree.is_string:
-                hint = f"such as {_EXAMPLES[type_]}" if type_ in _EXAMPLES else None
-                checker.report.error("AFS601", f"{tree} is no {type_}", span, help=hint)
+                checker.report.error("AFS601", f"{tree} is no {type_}", span, help=EXAMPLES.get(type_.sql))
             else:
                 checker.report.error("AFS304", "DuckDB refuses this SQL", span, str(reason))
             return None

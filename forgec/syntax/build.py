@@ -114,8 +114,9 @@ class Builder:
     # -- state -------------------------------------------------------------------------------------------------
 
     def _table(self, tree: Tree[Token]) -> nodes.Table:
-        name, doc, *columns = tree.children
-        return nodes.Table(self._span(tree), self._name(name), self._maybe(doc), self._all(columns))
+        name, doc, missing, *columns = tree.children
+        unknown = None if missing is None else self._text(missing)
+        return nodes.Table(self._span(tree), self._name(name), self._maybe(doc), unknown, self._all(columns))
 
     def _column(self, tree: Tree[Token]) -> nodes.Column:
         name, type_, *modifiers, doc = tree.children

@@ -149,8 +149,11 @@ class Column(Node):
 
 @dataclass(frozen=True)
 class Table(Node):
+    """`missing` is what an agent reads who names a row that does not exist."""
+
     name: Name
     doc: Text | None
+    missing: Text | None
     columns: tuple[Column, ...]
 
 

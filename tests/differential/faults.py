@@ -9,6 +9,13 @@ _CONVERSIONS, _NUMBERS, _WRITES = "forgec.plans.conversions", "forgec.plans.numb
 
 _COMPILER = (
     Fault(
+        "a table does not say in its own words that a row is missing",
+        _BODY,
+        "if text:\n            return _refuse(ast.Constant(text))",
+        "if not text:\n            return _refuse(ast.Constant(text))",
+        tools="close_day",
+    ),
+    Fault(
         "the sides of a comparison are exchanged",
         _TWINS,
         "py.compare(left.node, operator(), right.node), Boolean(), False)\n\n    return lower\n\n\ndef _null_safe",
