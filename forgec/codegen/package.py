@@ -17,8 +17,8 @@ from forgec.plans import python as py
 from forgec.plans.package import PackagePlan, row_class
 
 _RUNTIME = {
-    "Call", "Column", "Computed", "Environment", "Expectation", "Fact", "Invariant", "Literal", "Parameter", "Query",
-    "Reason", "Ref", "Refusal", "Saying", "Step", "Table", "Task", "Tool", "World", "sql",
+    "Call", "Column", "Computed", "Environment", "Expectation", "Fact", "Index", "Invariant", "Literal", "Parameter",
+    "Query", "Reason", "Ref", "Refusal", "Saying", "Step", "Table", "Task", "Tool", "World", "sql",
 }  # fmt: skip
 _PLAIN = re.compile(r"[\w .+-]+")
 
@@ -134,6 +134,7 @@ class _Package:
     def _functions(self) -> str:
         parts = []
         for plan in self.plan.functions:
+            parts.extend(source.indexes(plan, self.named))
             parts.extend([*(source.query(query) for query in plan.queries), source.function(plan)])
         used = source.names_in(*parts) | {"Call"}
         return self._python("functions.py.j2", used, [(".schema", self.tables & used)], parts=parts)
@@ -141,14 +142,14 @@ class _Package:
     def tool(self, name: str) -> str:
         """The module of a tool."""
         tool, plan = self.spec.tools[name], self.plan.tools[name]
-        queries = [source.query(query) for query in plan.queries]
+        parts = [*source.indexes(plan, self.named), *(source.query(query) for query in plan.queries)]
         function = source.function(plan)
         parameters = [self._parameter(parameter) for parameter in tool.parameters]
-        used = source.names_in(function, *queries, *parameters) | {"Call", "Tool"}
+        used = source.names_in(function, *parts, *parameters) | {"Call", "Tool"}
         types = set(self.named.values()) & used
         local = [("..", ["functions"] if "functions" in used else []), ("..schema", (self.tables & used) | types)]
         return self._python(
-            "tool.py.j2", used, local, tool=tool, queries=queries, function=function, constant=self.tools[name],
+            "tool.py.j2", used, local, tool=tool, parts=parts, function=function, constant=self.tools[name],
             function_name=plan.name, parameters=parameters,
         )  # fmt: skip
 

@@ -35,6 +35,16 @@ def query(plan: QueryPlan) -> str:
     )
 
 
+def indexes(plan: FunctionPlan, named: dict[str, str]) -> list[str]:
+    """The constants that hold the indexes by more than a column, each once."""
+    made = {index: index.computation for index in plan.indexes if index.computation is not None}
+    return [
+        f"{computation.constant} = Index({index.of!r}, {type_source(computation.type, named)}, "
+        f"lambda row: {py.source(computation.value)})"
+        for index, computation in made.items()
+    ]
+
+
 def function(plan: FunctionPlan, first: tuple[str, str] = ("call", "Call")) -> str:
     """A function with its docstring; its groups of lines are set apart by blank ones."""
     arguments = ", ".join(f"{name}: {annotation}" for name, annotation in (first, *plan.arguments))

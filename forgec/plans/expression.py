@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from forgec.model.spec import Function, Table
 from forgec.plans import python as py
+from forgec.plans.index import IndexPlan
 from forgec.plans.keyed import is_constant
 from forgec.plans.lowered import Lowered, NoTwin, sql_name
 from forgec.plans.names import free
@@ -31,15 +32,14 @@ T = TypeVar("T")
 
 @dataclass
 class Lowering:
-    """What the expressions of one function share: the values in scope and the queries made so far."""
+    """What the expressions of one function share: the values in scope, the queries and indexes made so far."""
 
     tables: Mapping[str, Table]
     functions: Mapping[str, Function]
     checker: SqlChecker
     values: dict[str, Shape] = field(default_factory=dict)
     queries: list[QueryPlan] = field(default_factory=list)
-    indexes: list[tuple[str, str]] = field(default_factory=list)
-    """The columns whose indexes are used so far: tables and columns."""
+    indexes: list[IndexPlan] = field(default_factory=list)
     purpose: str = "value"
     rows: dict[str, str] = field(default_factory=dict)
     """Python names of values that are not called as the spec calls them (the row that an update changes)."""
@@ -94,13 +94,18 @@ class Lowering:
         """`call.rows(...)`, `call.row(...)` or `call.value(...)` for a query."""
         made = template(tree, self.checker.emitter, rows=method == "rows")
         inputs = tuple(self._path(path) for path, _ in made.values)
-        unique = free(name or self.purpose.upper(), {*self.taken, *(query.name for query in self.queries)})
+        unique = free(name or self.purpose.upper(), self.constants())
         values = tuple((path.replace(".", "__"), type_) for path, type_ in made.values)
         plan = QueryPlan(unique, made.text, made.tables, values, made.columns, made.order, inputs, why)
         same = next((q for q in self.queries if (q.text, q.order) == (plan.text, plan.order)), None)
         if same is None:
             self.queries.append(plan)
         return py.call(f"call.{method}", py.name((same or plan).name), *inputs)
+
+    def constants(self) -> set[str]:
+        """The names that the constants of the module have so far."""
+        made = (index.computation.constant for index in self.indexes if index.computation is not None)
+        return {*self.taken, *(query.name for query in self.queries), *made}
 
     # -- values ------------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from forgec.plans.index import IndexPlan
 from forgec.plans.query import QueryPlan
 
 
@@ -18,5 +19,4 @@ class FunctionPlan:
     doc: str
     groups: tuple[tuple[ast.stmt, ...], ...]
     queries: tuple[QueryPlan, ...]
-    indexes: tuple[tuple[str, str], ...] = ()
-    """The columns by whose values rows are found without a query: tables and columns."""
+    indexes: tuple[IndexPlan, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from forgec.model.spec import Column, Table
 from forgec.sql.infer import infer
@@ -29,17 +30,25 @@ def conjuncts(tree: exp.Expr | None) -> list[exp.Expr]:
     return [tree]
 
 
-def equalities(where: exp.Expr | None, table: Table, alias: str) -> list[tuple[Column, exp.Expr, exp.Expr]]:
-    """The parts of a condition that give a column one value, of its own type: column, value and part."""
+class Equality(NamedTuple):
+    """A part of a condition that gives `named`, an expression over one row, a value of its own type."""
+
+    named: exp.Expr
+    value: exp.Expr
+    part: exp.Expr
+
+
+def equalities(where: exp.Expr | None, alias: str) -> list[Equality]:
+    """The parts of a condition that give something of the row `alias` one value."""
     found = []
     for part in conjuncts(where):
         sides = [(part.this, part.expression), (part.expression, part.this)] if isinstance(part, exp.EQ) else []
         for named, value in sides:
-            if not (isinstance(named, exp.Column) and named.table == alias) or _looks_at(value, alias):
+            if not _looks_at(named, alias) or _looks_at(value, alias):
                 continue
-            column, given = table.column(named.name), infer(value)
-            if column is not None and given is not None and given.sql == column.type.sql:
-                found.append((column, value, part))
+            wanted, given = infer(named), infer(value)
+            if wanted is not None and given is not None and given.sql == wanted.sql:
+                found.append(Equality(named, value, part))
                 break
     return found
 
@@ -47,14 +56,20 @@ def equalities(where: exp.Expr | None, table: Table, alias: str) -> list[tuple[C
 def by_key(where: exp.Expr | None, table: Table, alias: str) -> Keyed | None:
     """How `where` fixes the whole key of `table`; None when it does not."""
     found: dict[str, tuple[exp.Expr, exp.Expr]] = {}
-    for column, value, part in equalities(where, table, alias):
-        if column.key:
+    for named, value, part in equalities(where, alias):
+        column = column_of(named, table, alias)
+        if column is not None and column.key:
             found.setdefault(column.name, (value, part))
     if len(found) < len(table.key):
         return None
     used = [part for _, part in found.values()]
     rest = tuple(part for part in conjuncts(where) if not any(part is one for one in used))
     return Keyed(tuple(found[column.name][0] for column in table.key), rest)
+
+
+def column_of(tree: exp.Expr, table: Table, alias: str) -> Column | None:
+    """The column of the row `alias` that an expression is."""
+    return table.column(tree.name) if isinstance(tree, exp.Column) and tree.table == alias else None
 
 
 def _looks_at(tree: exp.Expr, alias: str) -> bool:

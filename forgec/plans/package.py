@@ -136,7 +136,7 @@ class _Planner:
         arguments = tuple(
             (low.rows.get(p.name) or py.identifier(p.name), annotation(p.cell)) for p in function.parameters
         )
-        self.taken["functions"].update(query.name for query in low.queries)
+        self.taken["functions"].update(low.constants())
         name = py.identifier(function.name)
         return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries), tuple(low.indexes))
 

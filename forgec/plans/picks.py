@@ -8,15 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from forgec.plans import python as py
-from forgec.plans.keyed import conjuncts, equalities, plain_source
+from forgec.plans.index import Computation, IndexPlan, constant_name, is_total
+from forgec.plans.keyed import column_of, conjuncts, equalities, plain_source
 from forgec.plans.lowered import Lowered, NoTwin
+from forgec.plans.names import free
 from forgec.sql.check import row_values
+from forgec.sql.emit import typed_null
 from forgec.sql.infer import infer
 from forgec.sql.tree import Apply, Lookup, exp
 from forgec_runtime.types import Boolean, Date, Decimal, Enum, Integer, Text, Timestamp
 
 if TYPE_CHECKING:
-    from forgec.model.spec import Column, Table
+    from forgec.model.spec import Table
     from forgec.plans.expression import Lowering
 
 T = TypeVar("T")
@@ -56,19 +59,44 @@ class Pick:
 
 def pick(low: Lowering, table: Table, alias: str, where: exp.Expr | None) -> Pick:
     """The rows of a table for which a condition holds. Raises `NoTwin` where that takes a query."""
-    best = min(equalities(where, table, alias), key=lambda found: _spread(found[0]), default=None)
-    if best is None or _spread(best[0]) > 1:
+    known = [(_spread(found.named, table, alias), found) for found in equalities(where, alias)]
+    spread, best = min(known, key=lambda one: one[0], default=(2, None))
+    if best is None or spread > 1:
         raise NoTwin("no column has one value")
-    column, value, used = best
     row = f"{table.name}_row"
-    lowered = low.value(value)
-    if lowered.type.sql != column.type.sql:
-        raise NoTwin(f"{column.name} is {column.type}, not {lowered.type}")
-    low.indexes.append((table.name, column.name))
-    found = py.call("call.where", py.name(table.name.upper()), ast.Constant(column.name), lowered.node)
-    rest = [_alone(part) for part in conjuncts(where) if part is not used]
+    lowered = low.value(best.value)
+    column = column_of(best.named, table, alias)
+    if column is not None:
+        if lowered.type.sql != column.type.sql:
+            raise NoTwin(f"{column.name} is {column.type}, not {lowered.type}")
+        low.indexes.append(IndexPlan(table.name, column.name))
+        by: ast.expr = ast.Constant(column.name)
+    else:
+        by = _computed(low, table, alias, best.named, lowered)
+    found = py.call("call.where", py.name(table.name.upper()), by, lowered.node)
+    rest = [_alone(part) for part in conjuncts(where) if part is not best.part]
     tests = on_row(low, table.name, row, lambda: low.row_conditions(rest, alias))
     return Pick(table, alias, row, found, tests)
+
+
+def _computed(low: Lowering, table: Table, alias: str, named: exp.Expr, wanted: Lowered) -> ast.expr:
+    """The constant that holds an index by an expression over the row. Raises `NoTwin`."""
+    made = on_row(low, table.name, "row", lambda: low.value(row_values(_alone(named), alias)))
+    if made.type.sql != wanted.type.sql:
+        raise NoTwin(f"{made.type} is compared with {wanted.type} by DuckDB")
+    bare = named.copy()
+    for column in bare.find_all(exp.Column):
+        column.set("table", None)
+    text = low.checker.emitter.text(bare, typed_null)
+    known = next((i for i in low.indexes if (i.table, i.of) == (table.name, text) and i.computation), None)
+    if known is None or known.computation is None:
+        name = free(constant_name(table.name, text), low.constants())
+        computation = Computation(name, made.type, made.node)
+        low.indexes.append(IndexPlan(table.name, text, computation))
+    else:
+        computation = known.computation
+        low.indexes.append(known)
+    return py.name(computation.constant)
 
 
 def on_row(low: Lowering, table: str, row: str, plan: Callable[[], T]) -> T:
@@ -89,10 +117,13 @@ def _alone(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
-def _spread(column: Column) -> int:
+def _spread(named: exp.Expr, table: Table, alias: str) -> int:
     """How many rows may have the same value: 0 for few, 1 for some, 2 for a good part, or none that an index holds."""
-    if not isinstance(column.type, _PLAIN):
+    column, type_ = column_of(named, table, alias), infer(named)
+    if not isinstance(type_, _PLAIN) or (column is None and not is_total(named)):
         return 2
+    if column is None:
+        return 2 if isinstance(type_, Enum | Boolean) else 1
     if column.unique or column.key or column.references:
         return 0
     return 2 if isinstance(column.type, Enum | Boolean) else 1

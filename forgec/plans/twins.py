@@ -15,6 +15,7 @@ from forgec.plans import python as py
 from forgec.plans.conversions import alike, converted, kind, united
 from forgec.plans.lowered import Handler, Lowered, NoTwin, sql_name
 from forgec.sql.nulls import may_be_null
+from forgec.sql.query import cell_of
 from forgec.sql.tree import Lookup, Value, exp
 from forgec_runtime.types import Boolean
 
@@ -143,6 +144,17 @@ def _cast(low: Lowering, node: exp.Expr) -> Lowered:
     return converted(low.value(node.this), low.type_of(node))
 
 
+def _field(low: Lowering, node: exp.Expr) -> Lowered:
+    """A field of a record."""
+    record, name = low.value(node.this), node.expression.name
+    if "cell" not in node.meta:
+        raise NoTwin("a field of a record whose type is DuckDB's to say")
+    cell = cell_of(node)
+    optional = record.optional or cell.optional
+    value = py.call("sql.field", record.node, ast.Constant(name)) if optional else py.item(record.node, name)
+    return Lowered(value, cell.type, optional)
+
+
 def _subquery(low: Lowering, node: exp.Expr) -> Lowered:
     counted = low.attempt(lambda: picks.single(low, node.this))
     if counted is not None:
@@ -174,6 +186,7 @@ TWINS: dict[type[exp.Expr], Handler] = {
     exp.Nullif: _nullif,
     exp.Case: _case,
     exp.Cast: _cast,
+    exp.Dot: _field,
     exp.Greatest: _extreme("max", "sql.greatest"),
     exp.Least: _extreme("min", "sql.least"),
     exp.Subquery: _subquery,

@@ -71,7 +71,7 @@ def _guard(number: int, guard: Data) -> Iterator[str]:
 
 def _index(index: Data) -> str:
     where = f"{index['function']}(): " if index["function"] else ""
-    return f"{where}{index['table']}.{index['column']}"
+    return f"{where}{index['table']} by {index['by']}"
 
 
 def _query(query: Data) -> str:

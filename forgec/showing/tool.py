@@ -129,9 +129,9 @@ def _planned(tool: m.Tool, plan: PackagePlan) -> list[tuple[str | None, Function
 
 
 def _indexes(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:
-    """The columns by whose values the tool finds rows without a query."""
-    used = [(table, column, name) for name, function in _planned(tool, plan) for table, column in function.indexes]
-    return [{"table": table, "column": column, "function": name} for table, column, name in dict.fromkeys(used)]
+    """The columns, or expressions over a row, by whose values the tool finds rows without a query."""
+    used = [(index.table, index.of, name) for name, function in _planned(tool, plan) for index in function.indexes]
+    return [{"table": table, "by": by, "function": name} for table, by, name in dict.fromkeys(used)]
 
 
 def _queries(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:

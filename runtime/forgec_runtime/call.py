@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .constraints import Constraints
 from .episode import Episode, Overlay
 from .errors import Ask, Fault, Fetch, Refusal
 from .results import Result, to_json
-from .schema import Key, Table
+from .schema import Index, Key, Table
 from .sql import text
 
 if TYPE_CHECKING:
@@ -107,8 +108,11 @@ class Call:
         cache = base.cache[table.name]
         return [key for key in keys if key not in seen and key not in cache]
 
-    def where(self, table: Table[Row], column: str, value: Any) -> list[Row]:
-        """The rows that have a value in a column, as they are now, in no certain order. NULL is no value."""
+    def where(self, table: Table[Row], column: str | Index, value: Any) -> list[Row]:
+        """The rows that have a value in a column, as they are now, in no certain order. NULL is no value.
+
+        With an `Index`, the rows of which it makes that value.
+        """
         if value is None:
             return []
         base = self.episode.base
@@ -123,7 +127,8 @@ class Call:
             return list(rows)
         key_of = table.key_of
         kept = [row for row in rows if key_of(row) not in changed]
-        kept.extend(row for row in changed.values() if row is not None and row[column] == value)
+        of = itemgetter(column) if type(column) is str else cast("Index", column).of
+        kept.extend(row for row in changed.values() if row is not None and of(row) == value)
         return kept
 
     def rows(self, query: Query, *values: Any) -> list[dict[str, Any]]:

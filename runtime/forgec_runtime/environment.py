@@ -18,7 +18,7 @@ from .errors import FAULT_TEXT, Ask, Fault, Fetch, Refusal
 from .query import Query
 from .results import Result
 from .reward import Reward, reward
-from .schema import Table
+from .schema import Index, Table
 from .tasks import Task
 from .tool import Arguments, Tool, decode_arguments, unknown_tool
 from .world import Base, Stored, World
@@ -160,7 +160,7 @@ class Environment:
 
     def _round(self, ready: list[Call], later: _Later, results: list[Result | None]) -> list[Call]:
         """Run each call until it ends or waits, then fetch what is waited for; gives the calls to run again."""
-        fetches: dict[tuple[int, str, str | None], list[tuple[Call, Fetch]]] = {}
+        fetches: dict[tuple[int, str, str | Index | None], list[tuple[Call, Fetch]]] = {}
         asks: dict[tuple[int, int], list[tuple[Call, Ask]]] = {}
         constraints = self._constraints
         for call in ready:  # grows: the next call of an episode follows as soon as one has ended

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .query import Query
-    from .schema import Table
+    from .schema import Index, Table
 
 FAULT_TEXT = "The tool could not complete this call"
 """What the agent reads when a tool cannot be evaluated: details are for developers, not for policies."""
@@ -49,7 +49,7 @@ class Fetch(Suspend):
     They are known by their keys or, with `column`, by what they have there.
     """
 
-    def __init__(self, table: Table[Any], values: list[Any], column: str | None = None) -> None:
+    def __init__(self, table: Table[Any], values: list[Any], column: str | Index | None = None) -> None:
         self.table = table
         self.values = values
         self.column = column

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -29,6 +29,15 @@ class Column:
     unique: bool = False
     scored: bool = True
     references: str | None = None
+
+
+@dataclass(frozen=True)
+class Index:
+    """What rows are searched by that is no column: an expression over a row, for DuckDB and in Python."""
+
+    sql: str
+    type: Type = field(compare=False)
+    of: Callable[[Any], Any] = field(compare=False)
 
 
 @dataclass(frozen=True, eq=False)

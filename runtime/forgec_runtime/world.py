@@ -7,13 +7,14 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .engine import Connection, EngineError, connect, fetch, lock
 from .errors import LoadError
 from .filling import fill
-from .schema import Key, Table
+from .schema import Index, Key, Table
 
 WHOLE_TABLE = 10_000
 """Tables of at most so many rows are decoded when a world is opened; rows of larger ones when they are first needed."""
@@ -125,7 +126,7 @@ class Base:
         """The last number of each table whose keys the engine makes."""
         self.cache: dict[str, dict[Key, Any]] = {}
         self.whole: dict[str, bool] = {}
-        self._indexes: dict[tuple[str, str], dict[Any, list[Any]]] = {}
+        self._indexes: dict[tuple[str, str | Index], dict[Any, list[Any]]] = {}
         lock(connection)
         for name, table in tables.items():
             ((count,),) = fetch(connection, f'select count(*) from "{name}"')
@@ -149,29 +150,30 @@ class Base:
             row = dict(zip(table.names, values, strict=True))
             cache[table.key_of(row)] = row
 
-    def index(self, table: Table[Any], column: str) -> Mapping[Any, Sequence[Any]]:
+    def index(self, table: Table[Any], column: str | Index) -> Mapping[Any, Sequence[Any]]:
         """The rows by what they have in a column: of a table in memory all of them, of others those fetched."""
         index = self._indexes.get((table.name, column))
         if index is None:
             index = self._indexes[table.name, column] = {}
             if self.whole[table.name]:
+                of = itemgetter(column) if isinstance(column, str) else column.of
                 for row in self.cache[table.name].values():
-                    index.setdefault(row[column], []).append(row)
+                    index.setdefault(of(row), []).append(row)
         return index
 
-    def fetch_where(self, table: Table[Any], column: str, values: Iterable[Any]) -> None:
+    def fetch_where(self, table: Table[Any], column: str | Index, values: Iterable[Any]) -> None:
         """Decode the rows that have one of these values in a column into its index. One execution."""
         wanted = list(dict.fromkeys(values))
         index = self._indexes[table.name, column]
         index.update((value, []) for value in wanted)
-        sql = next(c.type.sql for c in table.columns if c.name == column)
+        by = column if isinstance(column, Index) else Index(f'"{column}"', table.types[column], itemgetter(column))
         statement = (
             f'select {table.select_list} from "{table.name}"'
-            f' where "{column}" in (select unnest($1::{sql}[])) order by {table.key_list}'
+            f" where {by.sql} in (select unnest($1::{by.type.sql}[])) order by {table.key_list}"
         )
         for row_values in self.connection.execute(statement, [wanted]).fetchall():
             row = dict(zip(table.names, row_values, strict=True))
-            index[row[column]].append(row)
+            index[by.of(row)].append(row)
 
     def trim(self) -> None:
         """Forget rows beyond `MAX_CACHED`, those fetched first. Not amid a step: its calls need what they have."""

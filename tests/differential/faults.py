@@ -332,13 +332,20 @@ _RUNTIME = (
     Fault(
         "an index does not know the rows of the episode",
         _CALL,
-        "kept.extend(row for row in changed.values() if row is not None and row[column] == value)",
+        "kept.extend(row for row in changed.values() if row is not None and of(row) == value)",
         "pass",
+    ),
+    Fault(
+        "an index by an expression is one by what it is made of",
+        "forgec.plans.picks",
+        "computation = Computation(name, made.type, made.node)",
+        'computation = Computation(name, made.type, py.item(py.name("row"), next(iter(table.columns)).name))',
+        tools="by_expression",
     ),
     Fault(
         "an index gives every row that the episode changed",
         _CALL,
-        "if row is not None and row[column] == value)",
+        "if row is not None and of(row) == value)",
         "if row is not None)",
     ),
     Fault(

@@ -6,28 +6,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from forgec_runtime import Call, Parameter, Query, Tool
+from forgec_runtime import Call, Index, Parameter, Tool, sql
 from forgec_runtime import types as t
 
-SELECT_RESULT = Query(
-    """
-    SELECT
-      members.member_id AS member_id,
-      members.home.street AS street
-    FROM {members} AS members
-    WHERE
-      members.home.zip = call.zip
-    """,
-    tables=("members",),
-    values=(("zip", "VARCHAR"),),
-    columns=("member_id", "street"),
-    order="q.member_id, q.street",
-)
+from ..schema import MEMBERS
+
+MEMBERS_BY_HOME_ZIP = Index("home.zip", t.Text(), lambda row: row["home"]["zip"])
 
 
 def neighbours(call: Call, zip_: str) -> Sequence[Mapping[str, object]]:
     """Members with a zip code."""
-    return call.rows(SELECT_RESULT, zip_)
+    return sql.ordered(
+        [
+            {"member_id": members_row["member_id"], "street": members_row["home"]["street"]}
+            for members_row in call.where(MEMBERS, MEMBERS_BY_HOME_ZIP, zip_)
+        ],
+        "member_id",
+    )
 
 
 NEIGHBOURS = Tool(
