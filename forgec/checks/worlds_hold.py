@@ -23,14 +23,13 @@ def _check(spec: Spec, world: World, report: Report) -> None:
     database = ReferenceDatabase(spec, world)
     for table in spec.tables.values():
         for column in table.columns:
-            if column.check is None:
-                continue
-            for row, place in zip(world.rows[table.name], world.places[table.name], strict=True):
-                if database.holds(column.check.expression, {"row": row}) is False:
-                    key = ", ".join(sql.text(row[part.name]) for part in table.key)
-                    related = [Label(column.check.span, "the check")]
-                    message = f"{table.name} {key}: {column.name} {sql.text(row[column.name])} breaks its check"
-                    report.error("AFS606", message, place, related=related)
+            for check in column.checks:
+                for row, place in zip(world.rows[table.name], world.places[table.name], strict=True):
+                    if database.holds(check.sql.expression, {"row": row}) is False:
+                        key = ", ".join(sql.text(row[part.name]) for part in table.key)
+                        related = [Label(check.sql.span, "the check")]
+                        message = f"{table.name} {key}: {column.name} {sql.text(row[column.name])} breaks its check"
+                        report.error("AFS606", message, place, related=related)
     for invariant in spec.invariants:
         if database.holds(invariant.sql.expression, {}) is not True:
             related = [Label(invariant.sql.span, "the invariant")]

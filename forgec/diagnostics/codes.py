@@ -48,6 +48,7 @@ CODES: dict[str, str] = {
     "AFS308": "a default or check that looks beyond its row",
     "AFS309": "other columns than were declared",
     "AFS310": "a key of another table",
+    "AFS315": "an optional type that is given a name",
     "AFS401": "SQL that cannot be read",
     "AFS402": "several statements where one is allowed",
     "AFS403": "SQL that is too large",

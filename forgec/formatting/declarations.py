@@ -12,7 +12,7 @@ from forgec.formatting.page import STEP, WIDTH, Page
 from forgec.formatting.statements import put_body, put_sql, put_statement
 from forgec.formatting.worlds import put_fill
 
-_SHORT = frozenset({"policy", "enum", "record", "function", "invariant", "rule"})
+_SHORT = frozenset({"policy", "enum", "record", "domain", "function", "invariant", "rule"})
 """Declarations that may stand on one line."""
 
 
@@ -81,6 +81,8 @@ def _put(page: Page, item: Node) -> None:
         put_sql(page, item, 0)
     elif item.rule in ("invariant", "rule"):
         _put_claim(page, item)
+    elif item.rule == "domain":
+        _put_domain(page, item)
     else:
         page.put(item.leaves())
 
@@ -137,6 +139,21 @@ def _put_claim(page: Page, item: Node) -> None:
         flow(page, head, 0, start=len(head), hang=STEP)
         _put_below(page, item.parts[doc : colon + 1])
     put_sql(page, item, 0)
+
+
+def _put_domain(page: Page, item: Node) -> None:
+    """Write a domain type, its documentation and its check on lines of their own where they must be."""
+    doc, equal, check = item.index("doc"), item.index("EQUAL"), item.index("CHECK")
+    if doc > equal or _fits(item.parts[:check]):
+        page.put(leaves_of(item.parts[:check]))
+    else:
+        page.put(leaves_of(item.parts[:doc]))
+        _put_below(page, item.parts[doc : equal + 1])
+        _put_below(page, item.parts[equal + 1 : check])
+    rest = leaves_of(item.parts[check:])
+    if rest[0].kind == "CHECK":
+        page.begin(rest[0], STEP, blank=False)
+    flow(page, rest, STEP, start=1, hang=STEP)
 
 
 def _put_below(page: Page, parts: list[Node | Leaf]) -> None:

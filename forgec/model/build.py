@@ -10,6 +10,7 @@ from forgec.diagnostics import Label, Report
 from forgec.model import spec as m
 from forgec.model.bodies import build_tool
 from forgec.model.calls import unknown_tool
+from forgec.model.domains import build_domain, claimed
 from forgec.model.names import Names
 from forgec.model.tables import build_tables, check_columns
 from forgec.model.tasks import build_task
@@ -27,7 +28,7 @@ from forgec.sql.scope import Cell, Scope
 from forgec.sql.size import size_of
 from forgec.sql.tree import Clock
 from forgec.syntax import nodes
-from forgec_runtime.types import Enum, Record, Timestamp
+from forgec_runtime.types import Enum, Timestamp
 
 N = TypeVar("N", bound=nodes.Item)
 DEFAULT_CLOCK = datetime.datetime(2025, 1, 1)
@@ -58,7 +59,7 @@ class _Build:
         if environment is None:
             return None
         clock = self._clock(environment)
-        self._named_types()
+        self._named_types(clock)
         self.tables = build_tables(self._items(nodes.Table), self.types, self.report)
         self.types.tables = self.tables
         oracle = Oracle(self.tables.values())
@@ -85,6 +86,7 @@ class _Build:
             policy=self._policy(),
             enums=self.types.enums,
             records=self.types.records,
+            domains=self.types.domains,
             tables=self.tables,
             invariants=tuple(invariants),
             functions=self.functions,
@@ -141,17 +143,24 @@ class _Build:
             self.report.error("AFS208", "a spec has one policy", again.span, related=related)
         return found[0].text.value if found else ""
 
-    def _named_types(self) -> None:
+    def _named_types(self, clock: datetime.datetime) -> None:
         names = Names("type", self.report)
-        for item in sorted(self.file.items, key=lambda item: isinstance(item, nodes.Record)):  # they are made of enums
-            if isinstance(item, nodes.Enum) and names.add(item.name, lower=False):
+        declared = (nodes.Enum, nodes.Record, nodes.Domain)
+        self.types.declared = frozenset(item.name.text for item in self.file.items if isinstance(item, declared))
+        checker = SqlChecker(Oracle(), Emitter({}, {}, clock), self.report)
+        made_of_others = sorted(self.file.items, key=lambda item: not isinstance(item, nodes.Enum))
+        for item in made_of_others:
+            if not isinstance(item, declared) or not names.add(item.name, lower=False):
+                continue
+            if isinstance(item, nodes.Enum):
                 self._enum(item)
-            elif isinstance(item, nodes.Record) and names.add(item.name, lower=False):
-                fields = self.types.fields(item.fields)
-                if fields is not None:
-                    self.types.records[item.name.text] = Record(item.name.text, fields, _doc(item.doc))
-                else:
-                    self.report.give_up(item.name.text)
+                continue
+            if isinstance(item, nodes.Domain):
+                made = build_domain(item, self.types, checker)
+            else:
+                made = self.types.add_record(item.name.text, item.fields, _doc(item.doc))
+            if not made:
+                self.report.give_up(item.name.text)
 
     def _enum(self, item: nodes.Enum) -> None:
         values: dict[str, nodes.Variant] = {}
@@ -223,10 +232,12 @@ class _Build:
             parameters.append(
                 m.Parameter(
                     name=item.name.text,
-                    doc=_doc(item.doc),
+                    doc=_doc(item.doc) or self.types.doc(item.type),
                     span=item.name.span,
                     type=cell.type,
                     optional=cell.optional,
+                    domain=cell.domain,
+                    checks=claimed(cell, item.name.text),
                     references=cell.references if is_reference else None,
                     row=item.row.text if item.row else None,
                     default=default,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from forgec.source import Source, Span
 from forgec.sql.query import Sql
-from forgec.sql.scope import Cell, Row, Shape
+from forgec.sql.scope import Cell, Claim, Row, Shape
 from forgec.sql.size import Size
 from forgec_runtime.types import Enum, Record, Type
 
@@ -26,6 +26,20 @@ class Declared(Model):
     span: Span
 
 
+class Domain(Declared):
+    """A type of the spec's own: `cell` is what holds its values, with all that they satisfy."""
+
+    cell: Cell
+    check: Sql | None
+
+
+class Check(Model):
+    """What must not be false of a value, on which `sql` looks; `text` says what an agent did wrong."""
+
+    sql: Sql
+    text: str
+
+
 # -- state --------------------------------------------------------------------------------------------------------
 
 
@@ -39,10 +53,14 @@ class Column(Declared):
     references: str | None = None
     default: Sql | None = None
     check: Sql | None = None
+    domain: str = ""
+    claims: tuple[Claim, ...] = ()
+    checks: tuple[Check, ...] = ()
+    """What its values satisfy because of its type, then because of `check`, on the row."""
 
     @property
     def cell(self) -> Cell:
-        return Cell(self.type, self.optional, self.references)
+        return Cell(self.type, self.optional, self.references, self.domain, self.claims)
 
 
 class Table(Declared):
@@ -81,6 +99,8 @@ class Parameter(Declared):
     references: str | None = None
     row: str | None = None
     default: Sql | None = None
+    domain: str = ""
+    checks: tuple[Check, ...] = ()
     value: Any = None
     """What the default is, computed by DuckDB when the spec was compiled."""
 
@@ -258,6 +278,7 @@ class Spec(Declared):
     policy: str
     enums: dict[str, Enum]
     records: dict[str, Record]
+    domains: dict[str, Domain]
     tables: dict[str, Table]
     invariants: tuple[Invariant, ...]
     functions: dict[str, Function]

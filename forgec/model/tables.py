@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 
 from forgec.diagnostics import Report
+from forgec.model.domains import claimed, condition_text
 from forgec.model.names import Names
-from forgec.model.spec import Column, Table
+from forgec.model.spec import Check, Column, Table
 from forgec.model.types import TypeResolver
 from forgec.sql.check import SqlChecker
 from forgec.sql.query import Sql
-from forgec.sql.scope import Scope
+from forgec.sql.scope import Cell, Scope
 from forgec.syntax import nodes
 from forgec_runtime.types import Double, Integer, Record, Text
 
@@ -91,7 +92,7 @@ def _column(
     if isinstance(node.type, nodes.Reference):
         own_key = next((c for c in before if c.key), None)
         if node.type.path[0].text == item.name.text and own_key is not None:
-            cell = own_key.cell.__class__(own_key.type, node.type.optional, item.name.text)
+            cell = Cell(own_key.type, node.type.optional, item.name.text)
         else:
             found = types.reference(node.type)
             if found is None:
@@ -107,7 +108,7 @@ def _column(
         return None
     return Column(
         name=node.name.text,
-        doc=node.doc.value if node.doc else "",
+        doc=node.doc.value if node.doc else types.doc(node.type),
         span=node.span,
         type=cell.type,
         optional=cell.optional,
@@ -116,6 +117,8 @@ def _column(
         scored="unscored" not in kinds,
         serial=(serial.pattern or COUNTED) if serial else None,
         references=cell.references if isinstance(node.type, nodes.Reference) else None,
+        domain=cell.domain,
+        claims=cell.claims,
     )
 
 
@@ -176,4 +179,8 @@ def _with_sql(column: Column, node: nodes.Column, table: Table, checker: SqlChec
             )
         elif sql is not None:
             found[modifier.kind] = sql
-    return column.model_copy(update=found)
+    checks = claimed(column.cell, "row", column.name)
+    if "check" in found:
+        text = f"{column.name} must satisfy {condition_text(found['check'].span)}"
+        checks = (*checks, Check(sql=found["check"], text=text))
+    return column.model_copy(update={**found, "checks": checks})

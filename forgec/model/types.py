@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from forgec.diagnostics import Report, did_you_mean
 from forgec.model.names import Names
-from forgec.model.spec import Result, Table
+from forgec.model.spec import Domain, Result, Table
 from forgec.sql.allow import MAX_DIGITS
-from forgec.sql.scope import Cell, Row, Rows, Shape
+from forgec.sql.scope import Cell, Claim, Row, Rows, Shape
 from forgec.syntax import nodes
 from forgec_runtime.types import (
     Boolean,
@@ -46,8 +47,13 @@ class TypeResolver:
         self.report = report
         self.enums: dict[str, Enum] = {}
         self.records: dict[str, Record] = {}
+        self.domains: dict[str, Domain] = {}
         self.tables: Mapping[str, Table] = {}
+        self.declared: frozenset[str] = frozenset()
+        """All names of types, those further down included."""
         self._extents: dict[str, tuple[int, int]] = {}
+        self._claims: dict[str, tuple[Claim, ...]] = {}
+        """What the fields of records satisfy, by the names of the records."""
 
     def cell(self, node: nodes.TypeExpression) -> Cell | None:
         """The type of a column, parameter or function: one value."""
@@ -62,7 +68,13 @@ class TypeResolver:
                 "AFS305", "a row cannot be held here", node.span, help="a reference is written `-> table`"
             )
             return None
-        return Cell(shape.type, bool(node.suffixes), shape.references)
+        return replace(shape, optional=bool(node.suffixes))
+
+    def doc(self, node: nodes.TypeExpression | nodes.Reference) -> str:
+        """The documentation of a domain type, for what is declared to be of it."""
+        base = node.base if isinstance(node, nodes.TypeExpression) else None
+        domain = self.domains.get(base.path[0].text) if isinstance(base, nodes.NamedType) else None
+        return domain.doc if domain is not None else ""
 
     def result(self, node: nodes.TypeExpression) -> Result | None:
         """What a tool returns."""
@@ -110,23 +122,31 @@ class TypeResolver:
 
     def _base(self, node: nodes.NamedType | nodes.RecordType) -> Cell | Row | None:
         if isinstance(node, nodes.RecordType):
-            fields = self.fields(node.fields)
-            return None if fields is None else Cell(Record("", fields))
+            return self.record("", node.fields)
         name = node.path[0].text
         if len(node.path) == 2:
             return self._column(node)
         if name == "decimal":
             return self._decimal(node)
-        known = _SIMPLE.get(name) or self.enums.get(name) or self.records.get(name)
+        known = self._known(name)
         if known is None and name not in self.tables:
-            names = [*_SIMPLE, "decimal", *self.enums, *self.records, *self.tables]
+            names = [*_SIMPLE, "decimal", *self.enums, *self.records, *self.domains, *self.tables]
             hint = f"`{_ELSEWHERE[name.lower()]}` is" if name.lower() in _ELSEWHERE else did_you_mean(name, names)
+            if name in self.declared:
+                hint = "it is declared further down, and types are made of those above them"
             self.report.error("AFS204", f"`{name}` is not a type", node.path[0].span, help=hint, about=name)
             return None
         if node.arguments or len(node.path) > 2:
             self.report.error("AFS204", f"`{name}` takes no arguments", node.span)
             return None
-        return Cell(known) if known is not None else self.tables[name].row
+        return known if known is not None else self.tables[name].row
+
+    def _known(self, name: str) -> Cell | None:
+        """The type that has a name, if there is one."""
+        if name in self.domains:
+            return replace(self.domains[name].cell, domain=name)
+        known = _SIMPLE.get(name) or self.enums.get(name) or self.records.get(name)
+        return None if known is None else Cell(known, claims=self._claims.get(name, ()))
 
     def _column(self, node: nodes.NamedType) -> Cell | None:
         table, column = (part.text for part in node.path)
@@ -140,7 +160,7 @@ class TypeResolver:
             message = f"unknown column `{column}` of `{table}`"
             self.report.error("AFS202", message, node.path[1].span, help=hint, about=column)
             return None
-        return Cell(found.type, found.optional, table if found.key else found.references)
+        return replace(found.cell, references=table if found.key else found.references)
 
     def _decimal(self, node: nodes.NamedType) -> Cell | None:
         if len(node.arguments) == 2:
@@ -151,13 +171,24 @@ class TypeResolver:
         self.report.error("AFS204", "a decimal has digits in all and digits after the point", node.span, help=hint)
         return None
 
-    def fields(self, fields: tuple[nodes.Field, ...]) -> tuple[Field, ...] | None:
-        """The fields of a record; None when one was reported."""
+    def record(self, name: str, fields: tuple[nodes.Field, ...], doc: str = "") -> Cell | None:
+        """The record of some fields, and what they satisfy; None when one was reported."""
         cells = self._cells(fields)
         if cells is None:
             return None
-        docs = {field.name.text: field.doc.value for field in fields if field.doc}
-        return tuple(Field(name, cell.type, cell.optional, docs.get(name, "")) for name, cell in cells.items())
+        docs = {field.name.text: field.doc.value if field.doc else self.doc(field.type) for field in fields}
+        parts = tuple(Field(part, cell.type, cell.optional, docs[part]) for part, cell in cells.items())
+        claims = tuple(replace(one, path=(part, *one.path)) for part, cell in cells.items() for one in cell.claims)
+        return Cell(Record(name, parts, doc), claims=claims)
+
+    def add_record(self, name: str, fields: tuple[nodes.Field, ...], doc: str) -> bool:
+        """Whether a record of this name could be declared."""
+        cell = self.record(name, fields, doc)
+        if cell is None:
+            return False
+        assert isinstance(cell.type, Record)
+        self.records[name], self._claims[name] = cell.type, cell.claims
+        return True
 
     def _cells(self, fields: tuple[nodes.Field, ...]) -> dict[str, Cell] | None:
         names = Names("field", self.report)

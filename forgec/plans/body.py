@@ -24,9 +24,9 @@ Group = tuple[str, list[ast.stmt]]
 
 
 def tool_function(tool: m.Tool, rules: Iterable[m.Rule], lowering: Lowering) -> FunctionPlan:
-    """The function of a tool: references, rules, then the body."""
+    """The function of a tool: arguments, references, rules, then the body."""
     body = _Body(tool, lowering)
-    groups = [*body.references(), *body.rules(rules), *body.block(tool.body)]
+    groups = [*body.checks(), *body.references(), *body.rules(rules), *body.block(tool.body)]
     merged = [
         tuple(statement for _, group in run for statement in group)
         for _, run in groupby(groups, key=lambda group: group[0])
@@ -85,6 +85,15 @@ class _Body:
         return "Mapping[str, object]" if isinstance(shape, Row) else shape.type.python
 
     # -- before the body ---------------------------------------------------------------------------------------
+
+    def checks(self) -> list[Group]:
+        """What the types of the parameters demand, in their order."""
+        self.low.purpose = "check"
+        return [
+            ("checks", [ast.If(self.low.failure(check.sql.expression), [_refuse(ast.Constant(check.text))], [])])
+            for parameter in self.tool.parameters
+            for check in parameter.checks
+        ]
 
     def references(self) -> list[Group]:
         """Each referenced row must exist, in the order of the parameters."""

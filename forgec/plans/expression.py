@@ -90,6 +90,13 @@ class Lowering:
         """Python that is true exactly where the condition is TRUE; false and NULL are alike."""
         return py.conjunction([py.truth(self.value(part).node) for part in operands(tree, exp.And)])
 
+    def failure(self, tree: exp.Expr) -> ast.expr:
+        """Python that is true exactly where the condition is FALSE: NULL passes."""
+        lowered = self.value(tree)
+        if lowered.optional:
+            return py.compare(lowered.node, ast.Is(), ast.Constant(False))
+        return py.negated(lowered.node)
+
     def ask(self, tree: exp.Expr, method: str, why: str, name: str | None = None) -> ast.Call:
         """`call.rows(...)`, `call.row(...)` or `call.value(...)` for a query."""
         made = template(tree, self.checker.emitter, rows=method == "rows")

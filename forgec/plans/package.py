@@ -148,16 +148,9 @@ class _Planner:
         low.purpose = f"check_{table.name}"
         lines: list[ast.stmt] = []
         for column in table.columns:
-            if column.check is None:
-                continue
-            lowered = low.value(column.check.expression)
-            failed = (
-                py.compare(lowered.node, ast.Is(), ast.Constant(False))
-                if lowered.optional
-                else py.negated(lowered.node)
-            )
-            text = check_text(table, column)
-            lines.append(ast.If(failed, [ast.Raise(py.call("call.violation", ast.Constant(text)))], []))
+            for check in column.checks:
+                violation = py.call("call.violation", ast.Constant(check_text(table, check)))
+                lines.append(ast.If(low.failure(check.sql.expression), [ast.Raise(violation)], []))
         if not lines:
             return None
         self.taken["schema"].update(query.name for query in low.queries)
@@ -210,11 +203,9 @@ class _Planner:
         return QueryPlan(name, made.text, made.tables, values, made.columns, made.order)
 
 
-def check_text(table: m.Table, column: m.Column) -> str:
-    """What an agent reads when a row breaks a `check`."""
-    assert column.check is not None
-    condition = " ".join(column.check.span.text[1:-1].split())
-    return f"{table.name}: {column.name} must satisfy {condition}"
+def check_text(table: m.Table, check: m.Check) -> str:
+    """What an agent reads when a row breaks a check."""
+    return f"{table.name}: {check.text}"
 
 
 def row_class(table: m.Table) -> str:

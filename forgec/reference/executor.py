@@ -116,6 +116,7 @@ class _Call:
 
     def run(self) -> Any:
         """The result of the tool. Raises `Refusal`, `Fault` and DuckDB's errors."""
+        self._arguments()
         self._references()
         self._rules()
         value: Any = None
@@ -126,6 +127,12 @@ class _Call:
         for text in violations(self.spec, self.database, self.before):
             raise Refusal(text)
         return value
+
+    def _arguments(self) -> None:
+        for parameter in self.tool.parameters:
+            for check in parameter.checks:
+                if self.database.holds(check.sql.expression, self.values) is False:
+                    raise Refusal(check.text)
 
     def _references(self) -> None:
         for parameter in self.tool.parameters:
@@ -309,9 +316,9 @@ class _Call:
 
     def _check_row(self, table: m.Table, row: dict[str, Any]) -> None:
         for column in table.columns:
-            if column.check is not None and self.database.holds(column.check.expression, {"row": row}) is False:
-                condition = " ".join(column.check.span.text[1:-1].split())
-                raise Refusal(f"{table.name}: {column.name} must satisfy {condition}")
+            for check in column.checks:
+                if self.database.holds(check.sql.expression, {"row": row}) is False:
+                    raise Refusal(f"{table.name}: {check.text}")
 
 
 def _inserted(change: Insert, columns: list[m.Column]) -> exp.Query:

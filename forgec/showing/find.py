@@ -8,6 +8,7 @@ from typing import Any
 from forgec.model import spec as m
 from forgec.plans.package import plan_package
 from forgec.showing.parts import (
+    domain_data,
     function_data,
     invariant_data,
     rule_data,
@@ -22,7 +23,7 @@ from forgec.showing.tool import tool_data
 def declared(spec: m.Spec) -> list[str]:
     """Every name that can be asked for, each once."""
     named = [part.name for part in (*spec.rules, *spec.invariants)]
-    kinds = (spec.tables, spec.tools, spec.functions, spec.worlds, spec.tasks, spec.enums, spec.records)
+    kinds = (spec.tables, spec.tools, spec.functions, spec.worlds, spec.tasks, spec.enums, spec.records, spec.domains)
     return list(dict.fromkeys([*(name for kind in kinds for name in kind), *named]))
 
 
@@ -51,3 +52,5 @@ def _find(spec: m.Spec, name: str) -> Iterator[dict[str, Any]]:
     for types in (spec.enums, spec.records):
         if name in types:
             yield type_data(types[name], spec)
+    if name in spec.domains:
+        yield domain_data(spec.domains[name], spec)

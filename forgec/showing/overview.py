@@ -19,6 +19,7 @@ def overview(spec: m.Spec) -> dict[str, Any]:
         "clock": spec.clock.isoformat(sep=" "),
         "enums": [{"name": enum.name, "values": list(enum.values)} for enum in spec.enums.values()],
         "records": [{"name": r.name, "fields": fields_data(r)} for r in spec.records.values()],
+        "domains": [domain_line(domain) for domain in spec.domains.values()],
         "tables": [
             {"name": table.name, "doc": flat(table.doc), "columns": [column_data(column) for column in table.columns]}
             for table in spec.tables.values()
@@ -46,6 +47,13 @@ def overview(spec: m.Spec) -> dict[str, Any]:
             for task in spec.tasks.values()
         ],
     }
+
+
+def domain_line(domain: m.Domain) -> dict[str, str]:
+    """A domain type: what it is made of, and what its values satisfy."""
+    check = flat(domain.check.span.text) if domain.check is not None else ""
+    type_ = domain.cell.domain or str(domain.cell.type)
+    return {"name": domain.name, "type": type_, "check": check, "doc": flat(domain.doc)}
 
 
 def column_data(column: m.Column) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from forgec.codegen.values import to_json
 from forgec.model import spec as m
-from forgec.showing.overview import column_data, fields_data, plan_line
+from forgec.showing.overview import column_data, domain_line, fields_data, plan_line
 from forgec.showing.signatures import function_signature
 from forgec.showing.uses import (
     edges,
@@ -106,6 +106,23 @@ def type_data(type_: Enum | Record, spec: m.Spec) -> dict[str, Any]:
         data["kind"] = "record"
         data["fields"] = fields_data(type_)
     return {**data, "used_by": list(_users(type_, spec))}
+
+
+def domain_data(domain: m.Domain, spec: m.Spec) -> dict[str, Any]:
+    """A domain type, and the columns and parameters that are declared to be of it."""
+    columns = [
+        f"{table.name}.{column.name}"
+        for table in spec.tables.values()
+        for column in table.columns
+        if column.domain == domain.name
+    ]
+    parameters = [
+        f"{tool.name}({parameter.name})"
+        for tool in spec.tools.values()
+        for parameter in tool.parameters
+        if parameter.domain == domain.name
+    ]
+    return {"kind": "type", **domain_line(domain), "used_by": [*columns, *parameters]}
 
 
 def _users(type_: Type, spec: m.Spec) -> Iterator[str]:

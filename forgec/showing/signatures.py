@@ -9,7 +9,7 @@ from forgec.sql.scope import Cell, Rows
 
 def parameter_text(parameter: m.Parameter) -> str:
     """`method PaymentMethod default 'card'`, `book_id -> books as b`."""
-    type_ = f"-> {parameter.references}" if parameter.references else str(parameter.type)
+    type_ = f"-> {parameter.references}" if parameter.references else parameter.domain or str(parameter.type)
     text = f"{parameter.name} {type_}{'?' if parameter.optional else ''}"
     if parameter.row is not None:
         text += f" as {parameter.row}"
@@ -52,7 +52,7 @@ def function_signature(function: m.Function, spec: m.Spec) -> str:
 
 def column_type(column: m.Column) -> str:
     """The type of a column, or what it refers to."""
-    type_ = f"-> {column.references}" if column.references else str(column.type)
+    type_ = f"-> {column.references}" if column.references else column.domain or str(column.type)
     return type_ + ("?" if column.optional else "")
 
 

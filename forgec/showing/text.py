@@ -17,7 +17,7 @@ def overview_text(data: Data) -> str:
     """The whole spec: a section a kind, none for what it has not."""
     counts = (f"{world['name']}: {_rows(world['rows'])}" + _doc(world) for world in data["worlds"])
     sections = [
-        ("types", [*(f"{e['name']}: {', '.join(e['values'])}" for e in data["enums"]), *map(_record, data["records"])]),
+        ("types", _types(data)),
         ("tables", [line for table in data["tables"] for line in (f"{table['name']}{_doc(table)}", *_columns(table))]),
         ("functions", _signatures(data["functions"])),
         ("tools", _signatures(data["tools"])),
@@ -119,6 +119,10 @@ def _type(data: Data) -> str:
     return _page(_head(data), [("values", data.get("values", [])), ("fields", fields), ("used by", data["used_by"])])
 
 
+def _domain(data: Data) -> str:
+    return _page(_head(data), [("is", [_made_of(data)]), ("used by", data["used_by"])])
+
+
 def _world(data: Data) -> str:
     rows = [f"{name}: {count:,}" for name, count in data["rows"].items()]
     return _page(_head(data), [("rows", rows), ("tests", data["tests"]), ("tasks", data["tasks"])])
@@ -146,7 +150,7 @@ def _node(node: Data) -> Iterator[str]:
 
 _PARTS: dict[str, Callable[[Data], str]] = {
     "tool": _tool, "table": _table, "function": _function, "rule": _rule, "invariant": _invariant, "enum": _type,
-    "record": _type, "world": _world, "task": _task,
+    "record": _type, "type": _domain, "world": _world, "task": _task,
 }  # fmt: skip
 
 
@@ -181,6 +185,16 @@ def _columns(table: Data) -> Iterator[str]:
 
 def _signatures(parts: Iterable[Data]) -> list[str]:
     return [line for part in parts for line in (part["signature"], f"    {part['doc']}".rstrip()) if line]
+
+
+def _types(data: Data) -> Iterator[str]:
+    yield from (f"{enum['name']}: {', '.join(enum['values'])}" for enum in data["enums"])
+    yield from (f"{domain['name']}: {_made_of(domain)}{_doc(domain)}" for domain in data["domains"])
+    yield from map(_record, data["records"])
+
+
+def _made_of(domain: Data) -> str:
+    return f"{domain['type']} check {domain['check']}" if domain["check"] else str(domain["type"])
 
 
 def _record(record: Data) -> str:

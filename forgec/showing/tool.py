@@ -28,7 +28,7 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
             {"name": p.name, "type": parameter_text(p).removeprefix(f"{p.name} "), "doc": flat(p.doc)}
             for p in tool.parameters
         ],
-        "guards": [*_references(tool), *_rules(tool, spec), *_body(tool.body, ())],
+        "guards": [*_checks(tool), *_references(tool, spec), *_rules(tool, spec), *_body(tool.body, ())],
         "held": _held(tool, spec),
         "reads": [{"table": table, "through": through} for table, through in reads.items()],
         "writes": [{"table": one.table, "how": one.how, "columns": list(one.columns)} for one in writes],
@@ -43,12 +43,19 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
 # -- guards -------------------------------------------------------------------------------------------------------
 
 
-def _references(tool: m.Tool) -> Iterator[dict[str, Any]]:
+def _checks(tool: m.Tool) -> Iterator[dict[str, Any]]:
+    for parameter in tool.parameters:
+        for check in parameter.checks:
+            yield _guard("check", check.text.replace(" must satisfy ", ": ", 1), check.text)
+
+
+def _references(tool: m.Tool, spec: m.Spec) -> Iterator[dict[str, Any]]:
     for parameter in tool.parameters:
         if parameter.references is not None:
             condition = f"{parameter.name} is the key of a row of {parameter.references}"
             condition += ", or null" if parameter.optional else ""
-            yield _guard("reference", condition, f"Unknown {parameter.name}: {{${parameter.name}}}")
+            text = spec.tables[parameter.references].missing or f"Unknown {parameter.name}: {{${parameter.name}}}"
+            yield _guard("reference", condition, text)
 
 
 def _rules(tool: m.Tool, spec: m.Spec) -> Iterator[dict[str, Any]]:
@@ -105,7 +112,7 @@ def _held(tool: m.Tool, spec: m.Spec) -> list[dict[str, str]]:
         if table.name not in written:
             continue
         found += [
-            {"kind": "check", "text": check_text(table, column)} for column in table.columns if column.check is not None
+            {"kind": "check", "text": check_text(table, check)} for column in table.columns for check in column.checks
         ]
         text = f"{table.name}: {{column}} {{value}} is already taken"
         found += [

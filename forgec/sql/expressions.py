@@ -39,6 +39,8 @@ class ExpressionResolver:
 
     def _unknown_table(self, node: exp.Expr) -> Unresolved:
         name = node.name
+        if self.scope.alone:
+            return self._fail("AFS308", f"no table can be read here, and `{name}` would be one", node)
         hint = did_you_mean(name, self.scope.tables)
         if name in self.scope.values:
             hint = f"a value of the call is written `${name}`"

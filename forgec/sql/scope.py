@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from forgec.source import Span
+from forgec.sql.tree import exp
 from forgec_runtime.types import Type
 
 if TYPE_CHECKING:
@@ -13,12 +15,26 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What a value, or the part of it at `path`, satisfies: a condition on the bare `value`."""
+
+    path: tuple[str, ...]
+    condition: exp.Expr
+    span: Span
+
+
+@dataclass(frozen=True)
 class Cell:
-    """A single value: its type, whether it may be NULL, and the table whose key it is, if known."""
+    """A single value: its type, whether it may be NULL, and the table whose key it is, if known.
+
+    Where it is declared, also the name of its domain type, and what it satisfies because of such types.
+    """
 
     type: Type
     optional: bool = False
     references: str | None = None
+    domain: str = field(default="", compare=False)
+    claims: tuple[Claim, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,8 @@ class Scope:
     values: Mapping[str, Shape] = field(default_factory=dict)
     later: frozenset[str] = frozenset()
     """Functions that are declared, but not yet known here."""
+    alone: bool = False
+    """Whether no table can be read here, whatever there is."""
     where: str = ""
     """Where the values are known, when the same SQL is read in several places: ` in `rent``."""
 

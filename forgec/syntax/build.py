@@ -84,6 +84,11 @@ class Builder:
         name, doc, fields = tree.children
         return nodes.Record(self._span(tree), self._name(name), self._maybe(doc), self._build(fields))
 
+    def _domain(self, tree: Tree[Token]) -> nodes.Domain:
+        name, doc, type_, check = tree.children
+        parts = self._maybe(doc), self._build(type_), self._maybe(check)
+        return nodes.Domain(self._span(tree), self._name(name), *parts)
+
     def _fields(self, tree: Tree[Token]) -> tuple[nodes.Field, ...]:
         return self._all(tree.children)
 

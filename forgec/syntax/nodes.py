@@ -127,6 +127,16 @@ class Record(Node):
     fields: tuple[Field, ...]
 
 
+@dataclass(frozen=True)
+class Domain(Node):
+    """`type Email = text check (value like '%@%');`: a type, and what its values satisfy."""
+
+    name: Name
+    doc: Text | None
+    type: TypeExpression
+    check: SqlText | None
+
+
 # -- state --------------------------------------------------------------------------------------------------------
 
 
@@ -355,7 +365,7 @@ class Task(Node):
 
 
 Item = (
-    Environment | Policy | Enum | Record | Table | Invariant | Function | Tool | Rule | World | Test | Task
+    Environment | Policy | Enum | Record | Domain | Table | Invariant | Function | Tool | Rule | World | Test | Task
 )  # fmt: skip
 
 

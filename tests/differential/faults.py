@@ -9,6 +9,20 @@ _CONVERSIONS, _NUMBERS, _WRITES = "forgec.plans.conversions", "forgec.plans.numb
 
 _COMPILER = (
     Fault(
+        "a NULL breaks a check",
+        _EXPRESSION,
+        "py.compare(lowered.node, ast.Is(), ast.Constant(False))",
+        "py.compare(lowered.node, ast.IsNot(), ast.Constant(True))",
+        tools="mix",
+    ),
+    Fault(
+        "a column is not held to the check of its type",
+        _PACKAGE,
+        "for check in column.checks:",
+        "for check in column.checks[1:]:",
+        tools="mix remix",
+    ),
+    Fault(
         "a table does not say in its own words that a row is missing",
         _BODY,
         "if text:\n            return _refuse(ast.Constant(text))",
@@ -142,12 +156,6 @@ _COMPILER = (
         _BODY,
         'return py.call("sql.text", lowered.node)',
         "return lowered.node",
-    ),
-    Fault(
-        "a NULL breaks a check",
-        _PACKAGE,
-        "py.compare(lowered.node, ast.Is(), ast.Constant(False))\n                if lowered.optional",
-        "py.negated(lowered.node)\n                if lowered.optional",
     ),
     Fault(
         "what a column holds by default is NULL",

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
-
-Function = TypeVar("Function", bound=Callable[..., Any])
+from typing import Any
 
 
-def strict(function: Function) -> Function:
+def strict(function: Callable[..., Any]) -> Callable[..., Any]:
     """NULL where any operand is."""
 
     @wraps(function)
     def twin(*operands: Any) -> Any:
         return None if None in operands else function(*operands)
 
-    return cast("Function", twin)
+    return twin
 
 
 def and_(*operands: bool | None) -> bool | None:
