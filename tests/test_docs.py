@@ -33,7 +33,7 @@ from forgec.syntax.nodes import Node, SqlText
 from forgec.testing import run_test
 from forgec_runtime import AGENTS, load_environment
 from forgec_runtime.reward import MAX_REASONS
-from forgec_runtime.types import MAX_INTEGER, MAX_TEXT
+from forgec_runtime.types import MAX_ELEMENTS, MAX_INTEGER, MAX_TEXT
 from tests.markdown import Block, blocks, merged, prelude, read, replaced, table_rows
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -134,6 +134,7 @@ def _limits() -> str:
         "a name": f"{MAX_NAME} characters",
         "one piece of SQL, its functions written out": f"{size.MAX_PARTS:,} parts on {size.MAX_DEPTH} levels",
         "a record, those inside it included": f"{types.MAX_FIELDS:,} fields on {types.MAX_LEVELS} levels",
+        "a list or map in a column or argument": f"{MAX_ELEMENTS:,} elements or entries",
         "a text in a column or argument": f"{MAX_TEXT:,} characters",
         "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",
         "a decimal": f"{types.MAX_PRECISION} digits",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from forgec.plans import python as py
 from forgec.plans.function import FunctionPlan
 from forgec.plans.query import QueryPlan
-from forgec_runtime.types import Decimal, Enum, List, Record, Type
+from forgec_runtime.types import Decimal, Enum, List, Map, Record, Type
 
 
 def docstring(text: str) -> str:
@@ -71,6 +71,8 @@ def type_source(type_: Type, named: dict[str, str]) -> str:
         return record_source(type_, named)
     if isinstance(type_, List):
         return f"t.List({type_source(type_.of, named)})"
+    if isinstance(type_, Map):
+        return f"t.Map({type_source(type_.key, named)}, {type_source(type_.of, named)})"
     if isinstance(type_, Decimal):
         return f"t.Decimal({type_.precision}, {type_.scale})"
     return f"t.{type(type_).__name__}()"

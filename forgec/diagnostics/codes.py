@@ -48,6 +48,8 @@ CODES: dict[str, str] = {
     "AFS308": "a default or check that looks beyond its row",
     "AFS309": "other columns than were declared",
     "AFS310": "a key of another table",
+    "AFS311": "something in a list or map that may be null",
+    "AFS312": "a key of a map that is no text, or stands twice",
     "AFS315": "an optional type that is given a name",
     "AFS401": "SQL that cannot be read",
     "AFS402": "several statements where one is allowed",

@@ -14,10 +14,12 @@ from forgec.sql.check import SqlChecker
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Scope
 from forgec.syntax import nodes
-from forgec_runtime.types import Double, Integer, Record, Text
+from forgec_runtime.types import Double, Integer, List, Map, Record, Text
 
 COUNTED = "{}"
 """The pattern of integer keys that the engine makes: 1, 2, 3."""
+_NO_KEYS = (Record, List, Map, Double)
+"""Types whose values are no keys, and not unique."""
 _SERIAL = re.compile(r"[^{}]*\{0{1,12}\}[^{}]*")
 
 
@@ -130,15 +132,14 @@ def _check_kind(
     serial: nodes.Modifier | None,
     report: Report,
 ) -> bool:
-    if "key" in kinds and (optional or isinstance(type_, Record | Double)):
-        report.error(
-            "AFS307", f"`{node.name}` cannot be a key: a key is never null, and no record or double", node.span
-        )
+    if "key" in kinds and (optional or isinstance(type_, _NO_KEYS)):
+        message = f"`{node.name}` cannot be a key: a key is never null, and no list, map, record or double"
+        report.error("AFS307", message, node.span)
         return False
     if "key" in kinds and "unscored" in kinds:
         report.error("AFS307", f"`{node.name}` is a key and always compared", node.span)
         return False
-    if "unique" in kinds and isinstance(type_, Record | Double):
+    if "unique" in kinds and isinstance(type_, _NO_KEYS):
         report.error("AFS307", f"`{node.name}` cannot be unique: it is a {type_}", node.span)
         return False
     if serial is None:

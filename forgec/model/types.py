@@ -20,6 +20,7 @@ from forgec_runtime.types import (
     Field,
     Integer,
     List,
+    Map,
     Record,
     Text,
     Timestamp,
@@ -60,21 +61,39 @@ class TypeResolver:
         shape = self._base(node.base)
         if shape is None:
             return None
-        if "[]" in node.suffixes:
-            self.report.error("AFS305", "a list cannot be held by a column or parameter", node.span, help="use a table")
-            return None
         if isinstance(shape, Row):
             self.report.error(
                 "AFS305", "a row cannot be held here", node.span, help="a reference is written `-> table`"
             )
             return None
-        return replace(shape, optional=bool(node.suffixes))
+        return self._suffixed(shape, node)
 
     def doc(self, node: nodes.TypeExpression | nodes.Reference) -> str:
         """The documentation of a domain type, for what is declared to be of it."""
         base = node.base if isinstance(node, nodes.TypeExpression) else None
         domain = self.domains.get(base.path[0].text) if isinstance(base, nodes.NamedType) else None
         return domain.doc if domain is not None else ""
+
+    def _suffixed(self, cell: Cell, node: nodes.TypeExpression) -> Cell | None:
+        """What `?` and `[]` make of a single value."""
+        optional = node.suffixes[-1:] == ("?",)
+        suffixes = node.suffixes[:-1] if optional else node.suffixes
+        if not suffixes:
+            return replace(cell, optional=optional)
+        if suffixes != ("[]",) or isinstance(cell.type, List):
+            message, hint = "the elements of a list are never null, and no lists", f"such as {cell.type}[] or a table"
+            self.report.error("AFS305", message, node.span, help=None if isinstance(cell.type, List) else hint)
+            return None
+        if not self._unclaimed(cell, node):
+            return None
+        return Cell(List(cell.type), optional)
+
+    def _unclaimed(self, cell: Cell, node: nodes.TypeExpression | nodes.NamedType) -> bool:
+        """Whether nothing is demanded of what a list or map holds: nobody would look at its elements."""
+        if cell.claims:
+            message = "the elements of a list or map cannot be of a type with a check"
+            self.report.error("AFS305", message, node.span, help="use a table")
+        return not cell.claims
 
     def result(self, node: nodes.TypeExpression) -> Result | None:
         """What a tool returns."""
@@ -86,16 +105,17 @@ class TypeResolver:
             base = self._base(node.base)
         if base is None:
             return None
-        optional = node.suffixes[-1:] == ("?",)
-        if "[]" not in node.suffixes:
-            return Result(shape=base, type=type_of(base), optional=optional)
-        if not isinstance(base, Row) or node.suffixes != ("[]",):
-            self.report.error(
-                "AFS305",
-                "a tool returns a list of rows or of records",
-                node.span,
-                help="such as `loans[]` or `{ title text }[]`",
+        if isinstance(base, Cell):
+            cell = self._suffixed(base, node)
+            optional = cell is not None and cell.optional
+            return (
+                None if cell is None else Result(shape=replace(cell, optional=False), type=cell.type, optional=optional)
             )
+        if "[]" not in node.suffixes:
+            return Result(shape=base, type=type_of(base), optional=bool(node.suffixes))
+        if node.suffixes != ("[]",):
+            hint = "such as `loans[]` or `{ title text }[]`: no row at all is an empty array"
+            self.report.error("AFS305", "rows are never null, and no lists", node.span, help=hint)
             return None
         rows = Rows(base.columns, base.table)
         return Result(shape=rows, type=type_of(rows))
@@ -128,9 +148,11 @@ class TypeResolver:
             return self._column(node)
         if name == "decimal":
             return self._decimal(node)
+        if name == "map":
+            return self._map(node)
         known = self._known(name)
         if known is None and name not in self.tables:
-            names = [*_SIMPLE, "decimal", *self.enums, *self.records, *self.domains, *self.tables]
+            names = [*_SIMPLE, "decimal", "map", *self.enums, *self.records, *self.domains, *self.tables]
             hint = f"`{_ELSEWHERE[name.lower()]}` is" if name.lower() in _ELSEWHERE else did_you_mean(name, names)
             if name in self.declared:
                 hint = "it is declared further down, and types are made of those above them"
@@ -163,13 +185,31 @@ class TypeResolver:
         return replace(found.cell, references=table if found.key else found.references)
 
     def _decimal(self, node: nodes.NamedType) -> Cell | None:
-        if len(node.arguments) == 2:
-            precision, scale = node.arguments
+        digits = [part for part in node.arguments if isinstance(part, int)]
+        if len(digits) == len(node.arguments) == 2:
+            precision, scale = digits
             if 1 <= precision <= MAX_PRECISION and scale <= precision:
                 return Cell(Decimal(precision, scale))
         hint = f"such as decimal(8, 2): at most {MAX_PRECISION} digits in all, 2 of them after the point"
         self.report.error("AFS204", "a decimal has digits in all and digits after the point", node.span, help=hint)
         return None
+
+    def _map(self, node: nodes.NamedType) -> Cell | None:
+        hint = "such as map(text, integer): a text or enum, and a type"
+        if len(node.arguments) != 2 or any(isinstance(part, int) for part in node.arguments):
+            self.report.error("AFS204", "a map has a type of its keys and one of its values", node.span, help=hint)
+            return None
+        cells = [self.cell(part) for part in node.arguments if isinstance(part, nodes.TypeExpression)]
+        key, of = cells
+        if key is None or of is None:
+            return None
+        if not isinstance(key.type, Text | Enum) or key.optional or of.optional:
+            message = "the keys of a map are texts or values of an enum, and its values are never null"
+            self.report.error("AFS305", message, node.span, help=hint)
+            return None
+        if not (self._unclaimed(key, node) and self._unclaimed(of, node)):
+            return None
+        return Cell(Map(key.type, of.type))
 
     def record(self, name: str, fields: tuple[nodes.Field, ...], doc: str = "") -> Cell | None:
         """The record of some fields, and what they satisfy; None when one was reported."""
@@ -209,6 +249,8 @@ class TypeResolver:
 
     def _extent(self, type_: Type) -> tuple[int, int]:
         """How many fields a type holds, itself included, and on how many levels."""
+        if isinstance(type_, List | Map):
+            return self._extent(type_.of)
         if not isinstance(type_, Record):
             return 1, 0
         if type_.name not in self._extents:

@@ -156,7 +156,9 @@ def literal(value: Any) -> ast.expr:
         return call("date", *(ast.Constant(part) for part in (value.year, value.month, value.day)))
     if isinstance(value, dict):
         return dictionary([(key, literal(part)) for key, part in value.items()])
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
+        return ast.List([literal(part) for part in value], ast.Load())
+    if isinstance(value, tuple):
         return ast.Tuple([literal(part) for part in value], ast.Load())
     raise TypeError(f"no literal for {type(value).__name__}")
 

@@ -10,7 +10,7 @@ from forgec.plans.expression import Lowering
 from forgec.plans.keyed import is_constant
 from forgec.sql.query import cell_of
 from forgec.sql.tree import Value, cast, exp
-from forgec_runtime.types import Enum, Integer, Text, Type
+from forgec_runtime.types import Enum, Integer, List, Map, Record, Text, Type
 
 
 def stored(tree: exp.Expr, column: Column, table: str, lowering: Lowering) -> ast.expr:
@@ -22,7 +22,7 @@ def stored(tree: exp.Expr, column: Column, table: str, lowering: Lowering) -> as
         lowered = lowering.value(cast(tree.copy(), column.type.sql))
     node = lowered.node
     if not _is_certain(tree, column.type):
-        node = _checked(node, column.type, where)
+        node = _checked(node, column, table)
     if lowered.optional and not column.optional:
         node = py.call("sql.required", node, ast.Constant(where))
     return node
@@ -31,20 +31,32 @@ def stored(tree: exp.Expr, column: Column, table: str, lowering: Lowering) -> as
 def answered(row: str, name: str, column: Column, table: str) -> ast.expr:
     """A column of a query's answer, already of the right type, as `column` holds it."""
     where = f"{table}.{column.name}"
-    node = _checked(py.item(py.name(row), name), column.type, where)
+    node = _checked(py.item(py.name(row), name), column, table)
     return node if column.optional else py.call("sql.required", node, ast.Constant(where))
 
 
 def _is_certain(tree: exp.Expr, wanted: Type) -> bool:
     """Whether a value is known to be in range: a constant was checked, a column or argument of the type is."""
-    if isinstance(tree, exp.Null) or (is_constant(tree) and not isinstance(wanted, Enum)):
+    if isinstance(tree, exp.Null) or (is_constant(tree) and not _has_enum(wanted)):
         return True
     if isinstance(tree, exp.Literal):
         return True
     return isinstance(tree, Value) and cell_of(tree).type == wanted
 
 
-def _checked(node: ast.expr, wanted: Type, where: str) -> ast.expr:
+def _has_enum(type_: Type) -> bool:
+    """Whether a type has an enum somewhere inside: DuckDB takes any text for it."""
+    if isinstance(type_, Record):
+        return any(_has_enum(field.type) for field in type_.fields)
+    if isinstance(type_, Map) and _has_enum(type_.key):
+        return True
+    return isinstance(type_, Enum) or (isinstance(type_, List | Map) and _has_enum(type_.of))
+
+
+def _checked(node: ast.expr, column: Column, table: str) -> ast.expr:
+    wanted, where = column.type, f"{table}.{column.name}"
+    if isinstance(wanted, Record | List | Map):
+        return py.call("sql.held", node, py.name(table.upper()), ast.Constant(column.name))
     if isinstance(wanted, Enum):
         return py.call("sql.one_of", node, py.literal(wanted.values), ast.Constant(where))
     if isinstance(wanted, Integer):

@@ -17,7 +17,7 @@ from forgec.plans.lowered import Handler, Lowered, NoTwin, sql_name
 from forgec.sql.nulls import may_be_null
 from forgec.sql.query import cell_of
 from forgec.sql.tree import Lookup, Value, exp
-from forgec_runtime.types import Boolean
+from forgec_runtime.types import Boolean, List
 
 if TYPE_CHECKING:
     from forgec.plans.expression import Lowering
@@ -140,6 +140,11 @@ def _extreme(plain: str, twin: str) -> Handler:
     return lower
 
 
+def _array(low: Lowering, node: exp.Expr) -> Lowered:
+    parts, type_ = united(low, node, node.expressions)
+    return Lowered(ast.List([part.node for part in parts], ast.Load()), List(type_), False)
+
+
 def _cast(low: Lowering, node: exp.Expr) -> Lowered:
     return converted(low.value(node.this), low.type_of(node))
 
@@ -185,6 +190,7 @@ TWINS: dict[type[exp.Expr], Handler] = {
     exp.Coalesce: _coalesce,
     exp.Nullif: _nullif,
     exp.Case: _case,
+    exp.Array: _array,
     exp.Cast: _cast,
     exp.Dot: _field,
     exp.Greatest: _extreme("max", "sql.greatest"),

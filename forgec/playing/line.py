@@ -95,7 +95,8 @@ def settled(value: Any, type_: t.Type | None) -> Any:
     if isinstance(value, dict):
         record = type_ if isinstance(type_, t.Record) else None
         fields = {name: record.field(name) if record else None for name in value}
-        return {name: settled(part, field.type if (field := fields[name]) else None) for name, part in value.items()}
+        of = type_.of if isinstance(type_, t.Map) else None
+        return {name: settled(part, field.type if (field := fields[name]) else of) for name, part in value.items()}
     if isinstance(value, list):
         of = type_.of if isinstance(type_, t.List) else None
         return [settled(part, of) for part in value]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from forgec.model.spec import Column, Spec, Table
 from forgec.reference.database import ReferenceDatabase
 from forgec_runtime import Refusal, sql
-from forgec_runtime.types import MAX_INTEGER, MAX_TEXT, Enum, Integer, Text
+from forgec_runtime.types import MAX_ELEMENTS, MAX_INTEGER, MAX_TEXT, Enum, Integer, List, Map, Record, Text, Type
 
 Before = Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Any]]]
 
@@ -19,14 +19,40 @@ def check_column(table: Table, column: Column, value: Any) -> Any:
     if value is None:
         if not column.optional:
             raise Refusal(f"{where} must not be null")
-    elif isinstance(column.type, Enum):
-        if value not in column.type.values:
-            raise Refusal(f"{where} must be one of {', '.join(column.type.values)}")
-    elif isinstance(column.type, Integer) and abs(value) > MAX_INTEGER:
-        raise Refusal(f"{where} is out of range")
-    elif isinstance(column.type, Text) and len(value) > MAX_TEXT:
-        raise Refusal(f"{where} is too long")
+    else:
+        for problem in _problems(column.type, value):
+            raise Refusal(f"{where}{problem}")
     return value
+
+
+def _problems(type_: Type, value: Any) -> Iterator[str]:
+    """What is wrong with a value, or inside of it, each mistake with its place."""
+    if isinstance(type_, Enum):
+        if value not in type_.values:
+            yield f" must be one of {', '.join(type_.values)}"
+    elif isinstance(type_, Integer) and abs(value) > MAX_INTEGER:
+        yield " is out of range"
+    elif isinstance(type_, Text) and len(value) > MAX_TEXT:
+        yield " is too long"
+    elif isinstance(type_, Record):
+        for field in type_.fields:
+            if value[field.name] is not None:
+                yield from (f".{field.name}{problem}" for problem in _problems(field.type, value[field.name]))
+            elif not field.optional:
+                yield f".{field.name} must not be null"
+    elif isinstance(type_, List | Map):
+        kind = "elements" if isinstance(type_, List) else "entries"
+        if len(value) > MAX_ELEMENTS:
+            yield f" must have at most {MAX_ELEMENTS} {kind}"
+        parts: Iterable[tuple[Any, Any]] = value.items() if isinstance(type_, Map) else enumerate(value, 1)
+        for place, part in parts:
+            if isinstance(type_, Map):
+                yield from (f": the key {place[:100]!r}{problem}" for problem in _problems(type_.key, place))
+            shown = repr(place[:100]) if isinstance(type_, Map) else place
+            if part is None:
+                yield f"[{shown}] must not be null"
+            else:
+                yield from (f"[{shown}]{problem}" for problem in _problems(type_.of, part))
 
 
 def violations(spec: Spec, database: ReferenceDatabase, before: Before) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forgec.model.spec import Spec, Table, World
-from forgec.reference.statements import Statement, Statements, Values, in_order
+from forgec.reference.statements import Statement, Statements, Values, bound, in_order
 from forgec.sql.oracle import Oracle
 from forgec.sql.tree import cast, exp
 from forgec_runtime.engine import fetch
@@ -70,21 +70,21 @@ class ReferenceDatabase:
     def fill(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
         """Make these the rows of a table."""
         lists = ", ".join(f'unnest(?::{column.type.sql}[]) as "{column.name}"' for column in table.columns)
-        values = [[row[name] for row in rows] for name in _names(table)]
+        values = [[bound(column.type, row[column.name]) for row in rows] for column in table.columns]
         self.connection.execute(f'create or replace table "{table.name}" as select {lists}', values)
 
     def insert(self, table: Table, row: Mapping[str, Any]) -> None:
         marks = ", ".join(f"cast(? as {column.type.sql})" for column in table.columns)
         names = ", ".join(f'"{name}"' for name in _names(table))
-        self.connection.execute(
-            f'insert into "{table.name}" ({names}) values ({marks})', [row[name] for name in _names(table)]
-        )
+        values = [bound(column.type, row[column.name]) for column in table.columns]
+        self.connection.execute(f'insert into "{table.name}" ({names}) values ({marks})', values)
 
     def update(self, table: Table, key: tuple[Any, ...], changes: Mapping[str, Any]) -> None:
-        types = {column.name: column.type.sql for column in table.columns}
-        sets = ", ".join(f'"{name}" = cast(? as {types[name]})' for name in changes)
+        types = {column.name: column.type for column in table.columns}
+        sets = ", ".join(f'"{name}" = cast(? as {types[name].sql})' for name in changes)
+        values = [bound(types[name], value) for name, value in changes.items()]
         where = " and ".join(f'"{column.name}" = ?' for column in table.key)
-        self.connection.execute(f'update "{table.name}" set {sets} where {where}', [*changes.values(), *key])
+        self.connection.execute(f'update "{table.name}" set {sets} where {where}', [*values, *key])
 
     def delete(self, table: Table, key: tuple[Any, ...]) -> None:
         where = " and ".join(f'"{column.name}" = ?' for column in table.key)

@@ -12,6 +12,7 @@ from forgec.sql.emit import Emitter
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Rows
 from forgec.sql.tree import Value, cast, exp
+from forgec_runtime.types import List, Map, Record, Type, holds_map
 
 Values = Mapping[str, Any]
 """The values of a call by name: scalars, rows (dicts) and row sets (lists of dicts)."""
@@ -19,14 +20,26 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Statement:
-    """A select: its text, the names of its columns, and the paths of the values that it takes as `$v0`, `$v1`, ..."""
+    """A select: its text, the names of its columns, and the paths and types of the values it takes, as `$v0` and on."""
 
     text: str
     columns: tuple[str, ...]
-    paths: tuple[str, ...]
+    paths: tuple[tuple[str, Type], ...]
 
     def bound(self, values: Values) -> dict[str, Any]:
-        return {f"v{i}": _at(path, values) for i, path in enumerate(self.paths)}
+        return {f"v{i}": bound(type_, _at(path, values)) for i, (path, type_) in enumerate(self.paths)}
+
+
+def bound(type_: Type, value: Any) -> Any:
+    """A value as a parameter: a map as DuckDB wants one, by its keys and its values."""
+    if value is None or not holds_map(type_):
+        return value
+    if isinstance(type_, Map):
+        return {"key": list(value), "value": [bound(type_.of, part) for part in value.values()]}
+    if isinstance(type_, List):
+        return [bound(type_.of, part) for part in value]
+    assert isinstance(type_, Record)
+    return {field.name: bound(field.type, value[field.name]) for field in type_.fields}
 
 
 def _at(path: str, values: Values) -> Any:
@@ -52,17 +65,17 @@ class Statements:
         return kept[1]
 
     def _written(self, query: exp.Query) -> Statement:
-        paths: list[str] = []
+        paths: list[tuple[str, Type]] = []
 
-        def parameter(path: str, type_: str) -> exp.Expr:
-            paths.append(path)
-            return cast(exp.Placeholder(this=f"v{len(paths) - 1}"), type_)
+        def parameter(path: str, type_: Type) -> exp.Expr:
+            paths.append((path, type_))
+            return cast(exp.Placeholder(this=f"v{len(paths) - 1}"), type_.sql)
 
         def value(node: Value) -> exp.Expr:
-            return parameter(node.name, cell_of(node).type.sql)
+            return parameter(node.name, cell_of(node).type)
 
         def row_set(name: str, shape: Rows) -> exp.Expr:
-            unnest = exp.alias_(exp.Unnest(expressions=[parameter(name, type_of(shape).sql)]), "_row")
+            unnest = exp.alias_(exp.Unnest(expressions=[parameter(name, type_of(shape))]), "_row")
             inner = exp.Subquery(
                 this=exp.Select(expressions=[unnest]), alias=exp.TableAlias(this=exp.to_identifier("_r"))
             )

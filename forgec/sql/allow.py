@@ -22,7 +22,7 @@ OPERATORS = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
     exp.NullSafeEQ, exp.NullSafeNEQ, exp.Like, exp.ILike, exp.Exists, exp.Case, exp.If, exp.Add, exp.Sub, exp.Mul,
     exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.DPipe, exp.Cast, exp.Interval, exp.Dot, exp.Bracket, exp.Struct,
-    exp.PropertyEQ, exp.Filter,
+    exp.PropertyEQ, exp.Filter, exp.Array, exp.ToMap,
 )  # fmt: skip
 
 FUNCTIONS: dict[type[exp.Expr], str] = {

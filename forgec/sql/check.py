@@ -20,7 +20,7 @@ from forgec.sql.scope import Cell, Rows, Scope
 from forgec.sql.size import size_of
 from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, literal_record, parse_sql, place_of
 from forgec.syntax.nodes import SqlText
-from forgec_runtime.types import Boolean, Date, Enum, Record, Timestamp, Type
+from forgec_runtime.types import Boolean, Date, Enum, List, Map, Record, Text, Timestamp, Type
 
 EXAMPLES = {"DATE": "such as '2025-03-01'", "TIMESTAMP": "such as '2025-03-01 09:00:00'"}
 """Of texts that spell a value, by the types of DuckDB."""
@@ -172,10 +172,31 @@ class SqlChecker:
         record = literal_record(tree)
         if isinstance(wanted, Record) and record is not None:
             return self._check_record(wanted, record, given, fragment, span, data)
+        if isinstance(wanted, List | Map) and isinstance(tree, exp.Array | exp.ToMap):
+            if (problem := self._check_elements(wanted, tree, given, fragment, span, data)) is not None:
+                return problem
         if isinstance(tree, exp.Null) or (data and is_text) or assignable(wanted, given):
             return True
         self.report.error("AFS301", f"expected {wanted}, found {given}", span, f"this is {given}")
         return False
+
+    def _check_elements(
+        self, wanted: List | Map, tree: exp.Expr, given: Type | None, fragment: Fragment, span: Span, data: bool
+    ) -> bool | None:
+        """Whether a list or map that is written out holds fitting values; None when it is not what is wanted."""
+        if isinstance(wanted, Map) != isinstance(tree, exp.ToMap):
+            return None
+        before = len(self.report)
+        values = tree.expressions
+        if isinstance(wanted, Map):
+            values = [part.expression for part in tree.this.expressions]
+            for part in tree.this.expressions:
+                self.check_assignable(wanted.key, part.this, Text(), fragment, fragment.span_of(part.this), data)
+        known = given.of if isinstance(given, List | Map) else None
+        for value in values:
+            place = fragment.span_of(value) if place_of(value) else span
+            self.check_assignable(wanted.of, value, infer(value) or known, fragment, place, data)
+        return len(self.report) == before
 
     def _check_record(
         self, wanted: Record, record: exp.Struct, given: Type | None, fragment: Fragment, span: Span, data: bool

@@ -140,6 +140,8 @@ class Emitter:
                 return self.replace(self._subquery(node), value, table, rows)
             if isinstance(node, exp.Table):
                 return self._table(node, table, rows)
+            if isinstance(node, exp.ToMap) and not node.this.expressions:
+                return exp.Anonymous(this="map")  # sqlglot writes none for `map {}`
             if isinstance(node, exp.Add | exp.Sub):
                 _make_days_small(node)
             return node

@@ -9,7 +9,7 @@ from forgec.sql.frames import Columns, Frame, Unresolved
 from forgec.sql.nulls import may_be_null
 from forgec.sql.scope import Cell, Row, Rows, Scope
 from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, exp, is_value, place_of
-from forgec_runtime.types import Date, Record, Timestamp
+from forgec_runtime.types import MAX_ELEMENTS, Date, Record, Timestamp
 
 
 class ExpressionResolver:
@@ -88,6 +88,8 @@ class ExpressionResolver:
             raise self._fail("AFS405", "several values stand where one is wanted", node)
         if isinstance(node, exp.Cast) and node.to.is_type("INT"):
             node.set("to", exp.DataType.build("BIGINT"))  # what an integer is here
+        if isinstance(node, exp.ToMap):
+            return self._map(node, frame)
         if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
             raise self._fail("AFS405", "`*` cannot stand here", node)
         if isinstance(node, exp.In) and node.args.get("query") is not None:
@@ -102,12 +104,41 @@ class ExpressionResolver:
                 node.set(name, self._expression(child, frame))
             elif isinstance(child, list):
                 node.set(name, [self._expression(c, frame) if isinstance(c, exp.Expr) else c for c in child])
+        if isinstance(node, exp.Array):
+            self._check_elements(node, node.expressions)
         if isinstance(node, exp.EQ) and isinstance(node.this, exp.Column) and node.this == node.expression:
             column = node.this.name
             if column in self.scope.values:
                 hint = f"a value of the call is written `${column}`"
                 raise self._fail("AFS217", f"`{column}` is compared with itself", node, hint)
         return node
+
+    def _map(self, node: exp.ToMap, frame: Frame) -> exp.Expr:
+        """`map {'a': 1}`, its entries in the order of their keys."""
+        entries: dict[str, exp.Expr] = {}
+        for part in node.this.expressions:
+            key = part.this if isinstance(part, exp.PropertyEQ) else None
+            if not isinstance(key, exp.Literal) or not key.is_string:
+                hint = "such as map {'a': 1}"
+                raise self._fail("AFS312", "the keys of a map that is written out are texts", node, hint)
+            if key.name in entries:
+                raise self._fail("AFS312", f"the key '{key.name}' stands twice", key)
+            part.set("expression", self._expression(part.expression, frame))
+            entries[key.name] = part
+        self._check_elements(node, [part.expression for part in entries.values()])
+        node.this.set("expressions", [entries[name] for name in sorted(entries)])
+        return node
+
+    def _check_elements(self, node: exp.Expr, elements: list[exp.Expr]) -> None:
+        """Nothing in a list or map is NULL, and there are not too many things in it."""
+        what, kind = ("map", "entries") if isinstance(node, exp.ToMap) else ("list", "elements")
+        if len(elements) > MAX_ELEMENTS:
+            raise self._fail("AFS403", f"a {what} has at most {MAX_ELEMENTS} {kind}", node)
+        for element in elements:
+            if may_be_null(element):
+                shown = element if place_of(element) else node
+                hint = "give it a value with `coalesce`" if not isinstance(element, exp.Null) else None
+                raise self._fail("AFS311", f"what a {what} holds is never null, and this may be", shown, hint)
 
     def _column(self, alias: str, name: str, cell: Cell) -> exp.Column:
         column = exp.column(name, table=alias)

@@ -12,7 +12,7 @@ from forgec.sql.frames import UNKNOWN
 from forgec.sql.oracle import parse_type
 from forgec.sql.query import cell_of
 from forgec.sql.tree import DIALECT, exp
-from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Record, Text, Timestamp, Type
+from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, List, Map, Record, Text, Timestamp, Type
 
 _BOOLEAN = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
@@ -50,6 +50,9 @@ def infer(node: exp.Expr) -> Type | None:
         return parse_type(node.args["to"].sql(dialect=DIALECT))
     if isinstance(node, exp.Case | exp.Greatest | exp.Least | exp.Coalesce | exp.Subquery):
         return _common(results(node))
+    if isinstance(node, exp.Array):
+        of = _common(node.expressions)
+        return List(of) if of is not None else None
     if isinstance(node, exp.Add | exp.Sub):
         return _sum(node, isinstance(node, exp.Sub))
     if isinstance(node, exp.Mul):
@@ -176,6 +179,8 @@ def comparable(left: Type | None, right: Type | None) -> bool:
     """Whether two values may be compared; what is not known is left to DuckDB."""
     if left is None or right is None:
         return True
+    if isinstance(left, List) and isinstance(right, List):
+        return comparable(left.of, right.of)
     return _family(left) == _family(right)
 
 
@@ -187,6 +192,10 @@ def assignable(wanted: Type, given: Type | None) -> bool:
         return False
     if isinstance(wanted, Record) and isinstance(given, Record):
         return _holds(wanted, given)
+    if isinstance(wanted, List) and isinstance(given, List):
+        return assignable(wanted.of, given.of)
+    if isinstance(wanted, Map) and isinstance(given, Map):
+        return assignable(wanted.key, given.key) and assignable(wanted.of, given.of)
     pair = (_family(wanted), _family(given))
     return pair[0] == pair[1] and not (isinstance(wanted, Integer) and isinstance(given, Decimal | Double))
 

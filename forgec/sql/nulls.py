@@ -6,6 +6,7 @@ from forgec.sql.tree import exp
 
 _NULL_FREE = (
     exp.Literal, exp.Boolean, exp.Count, exp.CountIf, exp.Exists, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Struct,
+    exp.Array, exp.ToMap,
 )  # fmt: skip
 _NULL_IF_ANY = (
     exp.Paren, exp.Not, exp.Neg, exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.Interval, exp.Cast, exp.Abs,

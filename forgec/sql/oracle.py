@@ -7,7 +7,20 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from forgec_runtime.engine import EngineError, connect, lock
-from forgec_runtime.types import Boolean, Date, Decimal, Double, Field, Integer, List, Record, Text, Timestamp, Type
+from forgec_runtime.types import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Field,
+    Integer,
+    List,
+    Map,
+    Record,
+    Text,
+    Timestamp,
+    Type,
+)
 
 if TYPE_CHECKING:
     from forgec.model.spec import Table
@@ -45,7 +58,7 @@ class Oracle:
         lock(self.connection)
 
     def describe(self, query: str) -> list[tuple[str, Type | None]]:
-        """Names and types of a query's columns; the type is None for NULL, and for a record with a bare NULL in it.
+        """Names and types of a query's columns; the type is None for NULL, and for what has a bare NULL in it.
 
         Raises `Rejected`.
         """
@@ -85,6 +98,9 @@ def parse_type(text: str) -> Type | None:
         return Decimal(int(decimal[1]), int(decimal[2]))
     if text.startswith("STRUCT("):
         return _parse_struct(text)
+    if text.startswith("MAP("):
+        key, of = map(parse_type, _split(text[len("MAP(") : -1]))
+        return Map(key, of) if isinstance(key, Text) and of is not None else None
     return _SIMPLE.get(text)
 
 

@@ -102,9 +102,10 @@ class Builder:
         return nodes.TypeExpression(self._span(tree), self._build(base), marks)  # type: ignore[arg-type]
 
     def _named_type(self, tree: Tree[Token]) -> nodes.NamedType:
-        path, *numbers = tree.children
-        arguments = tuple(int(str(number)) for number in numbers if number is not None)
-        return nodes.NamedType(self._span(tree), self._build(path), arguments)
+        path, *given = tree.children
+        arguments = [part for part in given if part is not None]
+        made = tuple(int(str(part)) if isinstance(part, Token) else self._build(part) for part in arguments)
+        return nodes.NamedType(self._span(tree), self._build(path), made)
 
     def _record_type(self, tree: Tree[Token]) -> nodes.RecordType:
         return nodes.RecordType(self._span(tree), self._build(tree.children[0]))

@@ -86,10 +86,10 @@ class Enum(Node):
 
 @dataclass(frozen=True)
 class NamedType(Node):
-    """`text`, `decimal(8, 2)`, `Address`, `loans` (a row) or `members.member_id` (a key)."""
+    """`text`, `decimal(8, 2)`, `map(text, integer)`, `Address`, `loans` (a row) or `members.member_id` (a key)."""
 
     path: tuple[Name, ...]
-    arguments: tuple[int, ...]
+    arguments: tuple[int | TypeExpression, ...]
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,8 @@ class _Draw:
             return {f.name: self._any(f.type) for f in type_.fields}
         if isinstance(type_, t.List):
             return [self._any(type_.of) for _ in range(chance.randint(0, 3))]
+        if isinstance(type_, t.Map):
+            return {self._any(type_.key): self._any(type_.of) for _ in range(chance.randint(0, 3))}
         texts = [value for value in self.facts.values() if isinstance(value, str)]
         return chance.choice([*texts, "unknown", "A-1"])
 

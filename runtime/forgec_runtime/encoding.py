@@ -28,6 +28,8 @@ def encode(type_: t.Type, value: Any) -> Any:
         return {f.name: encode(f.type, value.get(f.name)) for f in type_.fields}
     if isinstance(type_, t.List):
         return [encode(type_.of, element) for element in value]
+    if isinstance(type_, t.Map):
+        return {key: encode(type_.of, value[key]) for key in sorted(value)}
     return float(value) if isinstance(type_, t.Double) else value
 
 
@@ -42,12 +44,23 @@ def decode(type_: t.Type, value: Any) -> Any:
     if isinstance(type_, t.List):
         if type(value) is not list:
             raise t.Mismatch("a list")
-        return [decode(type_.of, element) for element in value]
+        return [decode(type_.of, _present(element)) for element in value]
+    if isinstance(type_, t.Map):
+        if type(value) is not dict or list(value) != sorted(value):
+            raise t.Mismatch("a map")
+        return {type_.key.decode(key): decode(type_.of, _present(part)) for key, part in value.items()}
     plain = _PLAIN.get(type(type_))
     if plain is None:
         return type_.decode(value)
     if type(value) is not plain or (isinstance(value, float) and not isfinite(value)):
         raise t.Mismatch(f"of type {type_}")
+    return value
+
+
+def _present(value: Any) -> Any:
+    """What is inside of a list or map, which is never null."""
+    if value is None:
+        raise t.Mismatch("a value")
     return value
 
 

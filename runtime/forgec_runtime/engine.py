@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from math import isfinite
-from typing import Any
+from typing import Any, TypeAlias
 
 import duckdb
 from duckdb import DuckDBPyConnection as Connection
 from duckdb import Error as EngineError
+
+Check: TypeAlias = "Callable[[Any], None]"
+"""Raises `EngineError` for what no value of a spec can be."""
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "threads": 1,  # more than one makes the order of rows, and so results, vary
@@ -53,15 +57,56 @@ def fetch(connection: Connection, statement: str, parameters: Any = None) -> lis
     Raises `EngineError`, also for what no value of a spec can be: dates beyond the years 1 to 9999, infinite doubles.
     """
     answer = connection.execute(statement, parameters)
-    kinds = [str(column[1]) for column in answer.description or ()]
+    checks = [(i, check) for i, column in enumerate(answer.description or ()) if (check := _check(column[1]))]
     rows = answer.fetchall()
-    times = [i for i, kind in enumerate(kinds) if kind in ("DATE", "TIMESTAMP")]
-    if times and any(type(row[i]) is str for row in rows for i in times):
-        raise EngineError("date out of range")
-    doubles = [i for i, kind in enumerate(kinds) if kind == "DOUBLE"]
-    if doubles and any(type(row[i]) is float and not isfinite(row[i]) for row in rows for i in doubles):
-        raise EngineError("number out of range")
+    for i, check in checks:
+        for row in rows:
+            check(row[i])
     return rows
+
+
+def _check(kind: Any) -> Check | None:
+    """What looks at the values of a type of DuckDB; None where there is nothing to look at."""
+    if kind.id in ("date", "timestamp"):
+        return _check_time
+    if kind.id == "double":
+        return _check_double
+    if kind.id == "list":
+        return _check_parts(_check(kind.child), iter)
+    if kind.id == "map":
+        return _check_parts(_check(kind.value), dict.values)
+    if kind.id == "struct":
+        return _check_fields({name: check for name, child in kind.children if (check := _check(child))})
+    return None
+
+
+def _check_time(value: Any) -> None:
+    if type(value) is str:
+        raise EngineError("date out of range")
+
+
+def _check_double(value: Any) -> None:
+    if type(value) is float and not isfinite(value):
+        raise EngineError("number out of range")
+
+
+def _check_parts(check: Check | None, parts: Callable[[Any], Iterable[Any]]) -> Check | None:
+    if check is None:
+        return None
+
+    def look(value: Any) -> None:
+        for part in parts(value) if value is not None else ():
+            check(part)
+
+    return look
+
+
+def _check_fields(checks: dict[str, Check]) -> Check | None:
+    def look(value: Any) -> None:
+        for name, check in checks.items() if value is not None else ():
+            check(value[name])
+
+    return look if checks else None
 
 
 def lock(connection: Connection) -> None:

@@ -34,7 +34,7 @@ def _structure(type_: t.Type) -> Any:
     """The type as `from_json` wants to be told of it."""
     if isinstance(type_, t.Record):
         return {f.name: _structure(f.type) for f in type_.fields}
-    return [_structure(type_.of)] if isinstance(type_, t.List) else type_.sql
+    return [_structure(type_.of)] if isinstance(type_, t.List) else type_.sql  # a map is told as DuckDB names it
 
 
 def _checked(table: Table[Any], column: Column, rows: Sequence[Mapping[str, Any]]) -> list[Any]:

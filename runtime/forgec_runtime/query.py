@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from .binding import bound, values_of
 from .engine import fetch
 from .schema import Key, Table
 
@@ -50,12 +51,12 @@ class Query:
         return text
 
     def _build(self, changed: Mapping[str, Table[Any]]) -> str:
-        values = "".join(f', unnest($v{i}::{sql}[]) as "{name}"' for i, (name, sql) in enumerate(self.values))
+        values = "".join(f', {values_of(f"v{i}", sql)} as "{name}"' for i, (name, sql) in enumerate(self.values))
         relations = [f"call as materialized (select unnest($cid::integer[]) as __cid{values})"]
         slots = {name: f'"{name}"' for name in self.tables}
         for name, table in sorted(changed.items()):
             columns = "".join(
-                f', unnest(${name}__{i}::{column.type.sql}[]) as "{column.name}"'
+                f', {values_of(f"{name}__{i}", column.type.sql)} as "{column.name}"'
                 for i, column in enumerate(table.columns)
             )
             relations.append(
@@ -92,7 +93,7 @@ def execute(
     """
     parameters: dict[str, Any] = {"cid": list(range(len(asks)))}
     for i in range(len(query.values)):
-        parameters[f"v{i}"] = [values[i] for values, _ in asks]
+        parameters[f"v{i}"] = bound(query.values[i][1], [values[i] for values, _ in asks])
     changed = {name: tables[name] for name in query.tables if any(seen.get(name) for _, seen in asks)}
     for name, table in changed.items():
         _bind_changes(parameters, table, [seen.get(name, {}) for _, seen in asks])
@@ -115,8 +116,8 @@ def _bind_changes(parameters: dict[str, Any], table: Table[Any], seen: Iterable[
             rows.append(row if row is not None else _tombstone(table, key))
     parameters[f"{table.name}__cid"] = calls
     parameters[f"{table.name}__gone"] = gone
-    for i, name in enumerate(table.names):
-        parameters[f"{table.name}__{i}"] = [row.get(name) for row in rows]
+    for i, column in enumerate(table.columns):
+        parameters[f"{table.name}__{i}"] = bound(column.type.sql, [row.get(column.name) for row in rows])
 
 
 def _tombstone(table: Table[Any], key: Key) -> Mapping[str, Any]:

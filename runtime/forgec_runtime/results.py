@@ -46,6 +46,11 @@ def to_json(value: Any) -> str:
     return orjson.dumps(value, default=_exact).decode()
 
 
+def to_exact(value: Any) -> str:
+    """A value as JSON text in which decimals are strings, so that no reader rounds them."""
+    return orjson.dumps(value, default=_spelled).decode()
+
+
 def to_bytes(value: Any) -> bytes:
     """A value as JSON in bytes. Raises `TypeError` for what JSON does not have; but a float that is none is null."""
     return orjson.dumps(value, option=_PLAIN)
@@ -57,6 +62,12 @@ _PLAIN = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS | or
 def _exact(value: object) -> orjson.Fragment:
     if isinstance(value, decimal.Decimal):
         return orjson.Fragment(format(value, "f"))
+    raise TypeError(type(value).__name__)
+
+
+def _spelled(value: object) -> str:
+    if isinstance(value, decimal.Decimal):
+        return format(value, "f")
     raise TypeError(type(value).__name__)
 
 

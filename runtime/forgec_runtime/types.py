@@ -22,8 +22,11 @@ MAX_TEXT = 65_536
 """The longest text a column or an argument holds, in characters."""
 
 
+MAX_ELEMENTS = 1_000
+"""How many elements a list, and entries a map, in a column or an argument has at most."""
+
 MAX_NAMED = 5
-"""How many names that do not exist are told to an agent."""
+"""How many names that do not exist are told to an agent, and how many wrong elements of a list."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -320,7 +323,7 @@ class Record(Type):
 
 @dataclass(frozen=True)
 class List(Type):
-    """Values of one type, in order."""
+    """Values of one type, in order; none of them is null."""
 
     of: Type
 
@@ -333,18 +336,85 @@ class List(Type):
         return f"list[{self.of.python}]"
 
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "array", "items": self.of.json_schema()}
+        return {"type": "array", "items": self.of.json_schema(), "maxItems": MAX_ELEMENTS}
 
     def decode(self, value: object) -> list[Any]:
+        """The elements. A `Mismatch` tells the first mistakes, counting elements from 1 as SQL does."""
         if not isinstance(value, list):
             raise Mismatch("an array")
-        try:
-            return [self.of.decode(element) for element in value]
-        except Mismatch as mismatch:
-            raise Mismatch(f"an array whose elements are each {mismatch}") from None
+        if len(value) > MAX_ELEMENTS:
+            raise Mismatch("an array", [("", f"must have at most {MAX_ELEMENTS} elements")])
+        places = ((f"[{position}]", element) for position, element in enumerate(value, 1))
+        return _decoded(self.of, places, "an array")
 
     def __str__(self) -> str:
         return f"{self.of}[]"
+
+
+@dataclass(frozen=True)
+class Map(Type):
+    """Values of one type by keys, which are texts or those of an enum; sorted by key, so that equal maps are alike."""
+
+    key: Text | Enum
+    of: Type
+
+    @property
+    def sql(self) -> str:  # type: ignore[override]
+        return f"MAP({self.key.sql}, {self.of.sql})"
+
+    @property
+    def python(self) -> str:  # type: ignore[override]
+        return f"dict[str, {self.of.python}]"
+
+    def json_schema(self) -> dict[str, Any]:
+        schema = {"type": "object", "additionalProperties": self.of.json_schema(), "maxProperties": MAX_ELEMENTS}
+        return {**schema, "propertyNames": self.key.json_schema()} if isinstance(self.key, Enum) else schema
+
+    def decode(self, value: object) -> dict[str, Any]:
+        """The entries by key. A `Mismatch` tells the first mistakes."""
+        if not isinstance(value, Mapping):
+            raise Mismatch("an object")
+        if len(value) > MAX_ELEMENTS:
+            raise Mismatch("an object", [("", f"must have at most {MAX_ELEMENTS} entries")])
+        for key in value:
+            try:
+                self.key.decode(key)
+            except Mismatch as mismatch:
+                raise Mismatch("an object", [("", f"has a key {str(key)[:100]!r}, which must be {mismatch}")]) from None
+        keys = sorted(value)
+        entries = _decoded(self.of, ((f"[{key[:100]!r}]", value[key]) for key in keys), "an object")
+        return dict(zip(keys, entries, strict=True))
+
+    def __str__(self) -> str:
+        return f"map({self.key}, {self.of})"
+
+
+def _decoded(type_: Type, places: Iterable[tuple[str, object]], wanted: str) -> list[Any]:
+    """The values at these places, all of one type. Raises `Mismatch` with the first of those that are not."""
+    values: list[Any] = []
+    problems: list[tuple[str, str]] = []
+    wrong = 0
+    for place, value in places:
+        try:
+            if value is None:
+                raise Mismatch(wanted, [("", "must not be null")])
+            values.append(type_.decode(value))
+        except Mismatch as mismatch:
+            wrong += 1
+            if wrong <= MAX_NAMED:
+                problems.extend((f"{place}{inner}", what) for inner, what in mismatch.problems)
+    if wrong > MAX_NAMED:
+        problems.append(("", f"has {wrong - MAX_NAMED} more that do not fit"))
+    if problems:
+        raise Mismatch(wanted, problems)
+    return values
+
+
+def holds_map(type_: Type) -> bool:
+    """Whether a type is a map, or has one somewhere inside."""
+    if isinstance(type_, Record):
+        return any(holds_map(field.type) for field in type_.fields)
+    return isinstance(type_, Map) or (isinstance(type_, List) and holds_map(type_.of))
 
 
 def described(schema: dict[str, Any], doc: str) -> dict[str, Any]:

@@ -175,6 +175,10 @@ class Programs:
             return self._moment().isoformat()
         if isinstance(type_, t.Record):
             return {f.name: None if f.optional and chance.random() < 0.3 else self._any(f.type) for f in type_.fields}
+        if isinstance(type_, t.List):
+            return [self._any(type_.of) for _ in range(chance.choice((0, 1, 2, 5)))]
+        if isinstance(type_, t.Map):
+            return {self._any(type_.key): self._any(type_.of) for _ in range(chance.choice((0, 1, 3)))}
         return chance.choice(TEXTS)
 
     def _decimal(self, type_: t.Decimal) -> Any:

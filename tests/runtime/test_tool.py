@@ -90,6 +90,7 @@ def test_text_that_is_no_json_is_told(given: Any) -> None:
         (t.List(t.Text()), ["a", "b"], ["a", "b"]),
         (ADDRESS, {"city": "X"}, {"city": "X", "zip": None}),
         (t.List(ADDRESS), [], []),
+        (t.Map(t.Text(), t.Decimal(4, 2)), {"b": 1, "a": "2.5"}, {"a": Decimal("2.50"), "b": Decimal("1.00")}),
     ],
 )
 def test_values_of_every_type(type_: t.Type, given: Any, value: Any) -> None:
@@ -110,6 +111,7 @@ def test_values_of_every_type(type_: t.Type, given: Any, value: Any) -> None:
         t.Timestamp(),
         t.Enum("E", ("a",)),
         t.List(t.Text()),
+        t.Map(t.Text(), t.Text()),
         ADDRESS,
     ],
 )
@@ -117,7 +119,7 @@ def test_nothing_that_is_sent_raises(type_: t.Type, given: Any) -> None:
     tool = Tool("one", function=_echo, parameters=(Parameter("x", type_),))
     told = decode_arguments(tool, {"x": given})
     assert isinstance(told, str)
-    assert told.startswith(("x must be ", "x.city is missing"))
+    assert told.startswith(("x must be ", "x.city is missing", "x[1] must be ", "x has a key "))
 
 
 @pytest.mark.parametrize(
@@ -126,6 +128,18 @@ def test_nothing_that_is_sent_raises(type_: t.Type, given: Any) -> None:
         (ADDRESS, [], "x must be an object with city, and optionally zip"),
         (CHANGES, '{"title": "T"}', "x must be an object with any of title, home"),
         (ADDRESS, {}, "x.city is missing"),
+        (t.List(ADDRESS), {}, "x must be an array"),
+        (t.List(ADDRESS), [{"city": "A"}, {}, None], "x[2].city is missing; x[3] must not be null"),
+        (
+            t.List(t.Integer()),
+            ["a"] * 7,
+            "".join(f"x[{i}] must be an integer; " for i in range(1, 6)) + "x has 2 more that do not fit",
+        ),
+        (t.List(t.Integer()), [1] * 1001, "x must have at most 1000 elements"),
+        (t.Map(t.Text(), t.Integer()), [], "x must be an object"),
+        (t.Map(t.Text(), t.Integer()), {"b": None, "a": "1"}, "x['a'] must be an integer; x['b'] must not be null"),
+        (t.Map(t.Enum("E", ("a",)), t.Integer()), {"b": 1}, "x has a key 'b', which must be one of a"),
+        (t.Map(t.Text(), t.Integer()), dict.fromkeys(map(str, range(1001)), 1), "x must have at most 1000 entries"),
         (ADDRESS, {"city": None}, "x.city must not be null"),
         (ADDRESS, {"city": 3, "zpi": 1}, "x.city must be a string; x has no field 'zpi' (did you mean zip?)"),
         (CHANGES, {"title": 3, "zzz": 1}, "x.title must be a string; x has no field 'zzz'"),

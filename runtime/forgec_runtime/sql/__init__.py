@@ -7,7 +7,7 @@ result can be None depends on the operands, which the caller knows: hence `Any`.
 
 from __future__ import annotations
 
-from forgec_runtime.sql.columns import field, integer, one_of, required, short
+from forgec_runtime.sql.columns import field, held, integer, one_of, required, short
 from forgec_runtime.sql.logic import (
     and_,
     between,
@@ -101,6 +101,7 @@ __all__ = [
     "ge",
     "greatest",
     "gt",
+    "held",
     "hours_between",
     "in_",
     "integer",
