@@ -411,6 +411,11 @@ def _spelled(tree: exp.Expr, wanted: Type) -> exp.Expr:
             field = wanted.field(part.this.name)
             if field is not None:
                 part.set("expression", _spelled(part.expression, field.type))
+    if isinstance(wanted, List) and isinstance(tree, exp.Array):
+        tree.set("expressions", [_spelled(part, wanted.of) for part in tree.expressions])
+    if isinstance(wanted, Map) and isinstance(tree, exp.ToMap):
+        for part in tree.this.expressions:
+            part.set("expression", _spelled(part.expression, wanted.of))
     return tree
 
 
