@@ -22,6 +22,7 @@ from forgec.diagnostics.codes import CODES
 from forgec.diagnostics.text import render_text
 from forgec.formatting import format_source
 from forgec.model import types
+from forgec.model.bodies import MAX_EACH
 from forgec.model.names import MAX_NAME
 from forgec.pipeline import check_source, generate_package
 from forgec.source import Source
@@ -32,6 +33,7 @@ from forgec.syntax import parse, scan
 from forgec.syntax.nodes import Node, SqlText
 from forgec.testing import run_test
 from forgec_runtime import AGENTS, load_environment
+from forgec_runtime.call import MAX_PASSES
 from forgec_runtime.reward import MAX_REASONS
 from forgec_runtime.types import MAX_ELEMENTS, MAX_INTEGER, MAX_TEXT
 from tests.markdown import Block, blocks, merged, prelude, read, replaced, table_rows
@@ -137,6 +139,7 @@ def _limits() -> str:
         "a list or map in a column or argument": f"{MAX_ELEMENTS:,} elements or entries",
         "a text in a column or argument": f"{MAX_TEXT:,} characters",
         "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",
+        "passes of `each` in one call": f"{MAX_PASSES:,}, in bodies at most {MAX_EACH} deep",
         "a decimal": f"{types.MAX_PRECISION} digits",
         "the reasons of a reward that are about the state": f"{MAX_REASONS}",
     }

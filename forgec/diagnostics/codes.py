@@ -67,6 +67,8 @@ CODES: dict[str, str] = {
     "AFS504": "a guard after a write",
     "AFS505": "a result that is not declared",
     "AFS506": "a value that cannot stand in a text",
+    "AFS507": "an `each` inside too many others",
+    "AFS508": "an `each` over something that is no rows",
     "AFS601": "a value that its column cannot hold",
     "AFS602": "a key or unique value that stands twice",
     "AFS603": "a reference to no row",

@@ -73,8 +73,8 @@ def _cells(node: Node) -> list[str]:
 
 def put_statement(page: Page, node: Node, indent: int) -> None:
     """Write one statement of a body, its line begun already."""
-    if node.rule == "if":
-        _put_if(page, node, indent)
+    if node.rule in ("if", "each"):
+        _put_blocks(page, node, indent)
     elif node.rule == "plan":
         page.put(leaves_of(node.parts[:2]))
         put_body(page, node, indent, put_statement)
@@ -109,7 +109,8 @@ def _put_inline(page: Page, node: Node, indent: int) -> None:
         page.put(message)
 
 
-def _put_if(page: Page, node: Node, indent: int) -> None:
+def _put_blocks(page: Page, node: Node, indent: int) -> None:
+    """Write an `if` or an `each`: what stands before each block, and the block."""
     head: list[Leaf] = []
     for part in node.parts:
         if isinstance(part, Leaf) or part.rule != "block":

@@ -19,6 +19,8 @@ from forgec_runtime.types import Decimal, Double, Enum, Integer, Record, Text, T
 
 MAX_BRANCHES = 200
 """Of one `if`: each stands inside the one before when it is compiled."""
+MAX_EACH = 3
+"""So many `each` stand inside each other."""
 
 
 def build_tool(
@@ -65,6 +67,8 @@ class _Body:
         self.checker = checker
         self.report = checker.report
         self.first_write: Span | None = None
+        self.depth = 0
+        """How many `each` are around the statement that is built."""
 
     def block(self, body: tuple[nodes.Statement, ...], scope: Scope) -> tuple[tuple[m.Statement, ...], Scope]:
         statements: list[m.Statement] = []
@@ -91,6 +95,8 @@ class _Body:
             return self._require(node, scope), scope
         if isinstance(node, nodes.If):
             return self._if(node, scope), scope
+        if isinstance(node, nodes.Each):
+            return self._each(node, scope), scope
         if isinstance(node, nodes.Return):
             return self._return(node, scope), scope
         if isinstance(node, nodes.Reply):
@@ -100,13 +106,15 @@ class _Body:
             return (m.Fail(message=message, span=node.span) if message else None), scope
         return self._write(node, scope), scope
 
+    def _is_free(self, name: nodes.Name, scope: Scope) -> bool:
+        """Whether a value may get this name; reports when not."""
+        if name.text in scope.values:
+            self.report.error("AFS208", f"`${name}` has a value already", name.span, help="choose another name")
+            return False
+        return check_name(name, "value", self.report)
+
     def _let(self, node: nodes.Let, scope: Scope) -> tuple[m.Statement | None, Scope]:
-        if node.name.text in scope.values:
-            self.report.error(
-                "AFS208", f"`${node.name}` has a value already", node.name.span, help="choose another name"
-            )
-            return None, scope
-        if not check_name(node.name, "value", self.report):
+        if not self._is_free(node.name, scope):
             return None, scope
         is_insert = node.sql.span.text[:6].lower() == "insert"
         sql = self.checker.change(node.sql, scope) if is_insert else self.checker.any(node.sql, scope)
@@ -173,6 +181,30 @@ class _Body:
                 branches.append(m.Branch(condition=condition, body=body))
         self.first_write = writes[0] if writes else before
         return m.If(branches=tuple(branches), span=node.span) if len(branches) == len(node.branches) else None
+
+    def _each(self, node: nodes.Each, scope: Scope) -> m.Statement | None:
+        if self.depth == MAX_EACH:
+            message = f"`each` stands inside `each` at most {MAX_EACH} deep"
+            self.report.error("AFS507", message, node.span, help="a join goes through several tables at once")
+            return None
+        sql = self._whole_value(node.sql, scope) or self.checker.any(node.sql, scope)
+        item = self._item(node, sql) if sql is not None else None
+        if sql is None or item is None or not self._is_free(node.name, scope):
+            self.report.give_up(node.name.text)
+            return None
+        self.depth += 1
+        body, _ = self.block(node.body, scope.with_value(node.name.text, item))
+        self.depth -= 1
+        return m.Each(name=node.name.text, sql=sql, item=item, body=body, span=node.span)
+
+    def _item(self, node: nodes.Each, sql: Sql) -> Row | Cell | None:
+        """What the name of an `each` stands for in a pass."""
+        if isinstance(sql.shape, Rows):
+            return Row(sql.shape.columns, False, sql.shape.table)
+        what = "one row" if isinstance(sql.shape, Row) else f"one {sql.shape.type}"
+        hint = f"such as `each {node.name} in (select ...) {{ ... }}`"
+        self.report.error("AFS508", "`each` goes through rows", node.sql.span, f"this is {what}", help=hint)
+        return None
 
     def _return(self, node: nodes.Return, scope: Scope) -> m.Statement | None:
         message = self._message(node.message, scope) if node.message else None

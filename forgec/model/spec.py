@@ -154,6 +154,17 @@ class If(Model):
     span: Span
 
 
+class Each(Model):
+    """`each x in ...`: `item` is the shape of `$x` in a pass through the body."""
+
+    kind: Literal["each"] = "each"
+    name: str
+    sql: Sql
+    item: Row | Cell
+    body: tuple[Statement, ...]
+    span: Span
+
+
 class Return(Model):
     kind: Literal["return"] = "return"
     sql: Sql
@@ -179,7 +190,7 @@ class Write(Model):
     span: Span
 
 
-Statement = Let | Require | If | Return | Reply | Fail | Write
+Statement = Let | Require | If | Each | Return | Reply | Fail | Write
 
 
 class Result(Model):

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from forgec.model import spec as m
+from forgec.model.walk import written
 from forgec.plans import picks
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
@@ -27,6 +28,8 @@ def tool_function(tool: m.Tool, rules: Iterable[m.Rule], lowering: Lowering) -> 
     """The function of a tool: arguments, references, rules, then the body."""
     body = _Body(tool, lowering)
     groups = [*body.checks(), *body.references(), *body.rules(rules), *body.block(tool.body)]
+    if tool.returns is not None and not (groups and py.ends(groups[-1][1])):
+        groups.append(("return", [ast.Return(ast.Constant(None))]))
     merged = [
         tuple(statement for _, group in run for statement in group)
         for _, run in groupby(groups, key=lambda group: group[0])
@@ -159,6 +162,8 @@ class _Body:
             return [("guards", [ast.If(failed, [self._refusal(statement.message)], [])])]
         if isinstance(statement, m.If):
             return [("if", [self._if(statement)])]
+        if isinstance(statement, m.Each):
+            return [("each", [self._each(statement)])]
         if isinstance(statement, m.Return):
             return [("return", self._return(statement))]
         if isinstance(statement, m.Reply):
@@ -183,6 +188,19 @@ class _Body:
         for test, lines in reversed(made):
             otherwise = [ast.If(test, lines, otherwise)]
         return otherwise[0]
+
+    def _each(self, statement: m.Each) -> ast.stmt:
+        self.low.purpose = f"each_{statement.name}"
+        (bound,) = self._bind("rows", statement.sql, statement.sql.shape)
+        assert isinstance(bound, ast.Assign)
+        for table in written(statement.body):  # what was found before the first pass may be gone in the second
+            self.low.forget(table)
+        known = dict(self.low.values)
+        self.low.values[statement.name] = statement.item
+        lines = [line for _, group in self.block(statement.body) for line in group] or [ast.Pass()]
+        self.low.values = known
+        target = ast.Name(py.identifier(statement.name), ast.Store())
+        return ast.For(target, py.call("call.each", bound.value), lines, [], lineno=0)
 
     def _let(self, statement: m.Let) -> list[Group]:
         target = py.identifier(statement.name)

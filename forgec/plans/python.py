@@ -129,6 +129,14 @@ def truth(value: ast.expr) -> ast.expr:
     return value.args[0] if called and isinstance(value, ast.Call) else value
 
 
+def ends(lines: Sequence[ast.stmt]) -> bool:
+    """Whether nothing that follows these lines is ever reached."""
+    last = lines[-1] if lines else None
+    if isinstance(last, ast.If):
+        return ends(last.body) and ends(last.orelse)
+    return isinstance(last, ast.Return | ast.Raise)
+
+
 def assign(target: str, value: ast.expr) -> ast.Assign:
     return ast.Assign([ast.Name(target, ast.Store())], value, lineno=0)
 

@@ -15,6 +15,7 @@ from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
 from forgec.sql.tree import Value, cast, exp
 from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
+from forgec_runtime.call import MAX_PASSES, too_many_passes
 from forgec_runtime.engine import EngineError
 from forgec_runtime.types import Integer
 
@@ -113,6 +114,7 @@ class _Call:
         self.tool = tool
         self.values: dict[str, Any] = dict(arguments)
         self.before: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
+        self.passes = 0
 
     def run(self) -> Any:
         """The result of the tool. Raises `Refusal`, `Fault` and DuckDB's errors."""
@@ -171,6 +173,8 @@ class _Call:
                 raise Refusal(self._text(statement.message))
         elif isinstance(statement, m.If):
             self._if(statement)
+        elif isinstance(statement, m.Each):
+            self._each(statement)
         elif isinstance(statement, m.Return):
             assert self.tool.returns is not None
             shape = self.tool.returns.shape
@@ -191,6 +195,16 @@ class _Call:
                 self._block(branch.body)
                 self.values = outer
                 return
+
+    def _each(self, statement: m.Each) -> None:
+        for item in self._read(statement.sql, statement.sql.shape):
+            self.passes += 1
+            if self.passes > MAX_PASSES:
+                raise too_many_passes()
+            outer = dict(self.values)
+            self.values[statement.name] = item
+            self._block(statement.body)
+            self.values = outer
 
     def _require_some(self, value: Any, shape: Shape, message: m.Message | None) -> None:
         if message is not None and (not value if isinstance(shape, Rows) else value is None):

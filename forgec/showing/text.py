@@ -60,13 +60,19 @@ def _tool(data: Data) -> str:
 
 
 def _guard(number: int, guard: Data) -> Iterator[str]:
-    inside = "".join("else: " if condition == "otherwise" else f"if {condition}: " for condition in guard["if"])
+    inside = "".join(f"{_around(condition)}: " for condition in guard["if"])
     kind = {"reference": "", "let": "", "return": "", "fail": "fail"}.get(guard["kind"], guard["kind"])
     kind = f"{kind} {guard['rule']}:" if guard["rule"] else kind
     lead = f"{number:2}. "
     yield lead + " ".join(part for part in (inside.rstrip(), kind, guard["condition"]) if part)
     audited = "no refusal and no reward: " if guard["kind"] == "audited" else ""
     yield f'    {audited}"{guard["text"]}"'
+
+
+def _around(condition: str) -> str:
+    if condition == "otherwise":
+        return "else"
+    return condition if condition.startswith("each ") else f"if {condition}"
 
 
 def _index(index: Data) -> str:

@@ -66,7 +66,7 @@ def _rules(tool: m.Tool, spec: m.Spec) -> Iterator[dict[str, Any]]:
 
 
 def _body(body: Iterable[m.Statement], inside: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The guards of a body; `inside` are the conditions of the branches around them."""
+    """The guards of a body; `inside` are the conditions of the branches around them, and what is gone through."""
     for statement in body:
         if isinstance(statement, m.Require):
             yield _guard("require", flat(statement.sql.span.text), _message(statement.message), inside)
@@ -79,6 +79,8 @@ def _body(body: Iterable[m.Statement], inside: tuple[str, ...]) -> Iterator[dict
             yield _guard("fail", "", _message(statement.message), inside)
         elif isinstance(statement, m.If):
             yield from _branches(statement, inside)
+        elif isinstance(statement, m.Each):
+            yield from _body(statement.body, (*inside, f"each {statement.name} in {flat(statement.sql.span.text)}"))
 
 
 def _branches(statement: m.If, inside: tuple[str, ...]) -> Iterator[dict[str, Any]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from forgec.model import spec as m
+from forgec.model import walk
 from forgec.sql.query import Insert, Sql, Update
 from forgec.sql.scope import Cell, Shape
 from forgec.sql.tree import Apply, Lookup, Value, exp
@@ -81,26 +82,10 @@ def needs(sqls: Iterable[Sql]) -> set[str]:
 # -- tools --------------------------------------------------------------------------------------------------------
 
 
-def statements(body: Iterable[m.Statement]) -> Iterator[m.Statement]:
-    """All statements of a body, those in branches too, in order."""
-    for statement in body:
-        yield statement
-        if isinstance(statement, m.If):
-            for branch in statement.branches:
-                yield from statements(branch.body)
-
-
 def sqls_of(tool: m.Tool, rules: Iterable[m.Rule]) -> list[Sql]:
     """Every piece of SQL that runs when a tool is called: its rules, its statements, its messages."""
     found = [sql for rule in rules if (sql := rule.sqls.get(tool.name)) is not None]
-    for statement in statements(tool.body):
-        if isinstance(statement, m.If):
-            found += [branch.condition for branch in statement.branches if branch.condition is not None]
-        elif isinstance(statement, m.Let | m.Require | m.Return | m.Write):
-            found.append(statement.sql)
-        if isinstance(statement, m.Let | m.Require | m.Return | m.Reply | m.Fail) and statement.message is not None:
-            found += [part.sql for part in statement.message.parts if isinstance(part, m.Hole)]
-    return found
+    return found + [sql for statement in walk.statements(tool.body) for sql in walk.sqls_of(statement)]
 
 
 def reads_of(tool: m.Tool, spec: m.Spec) -> dict[str, list[str]]:

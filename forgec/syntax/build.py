@@ -13,7 +13,7 @@ from forgec.diagnostics import Label, Report
 from forgec.source import Source, Span
 from forgec.syntax import nodes, text
 
-_STATEMENT = re.compile(r"(?:let|require|if|return|reply|fail|insert|update|delete)\b")
+_STATEMENT = re.compile(r"(?:let|require|if|each|return|reply|fail|insert|update|delete)\b")
 
 
 class Swallowed(Exception):
@@ -201,6 +201,12 @@ class Builder:
             branches.append(nodes.Branch(span, condition, self._build(block)))
         return nodes.If(self._span(tree), tuple(branches))
 
+    def _each(self, tree: Tree[Token]) -> nodes.Each:
+        name, over, block = tree.children
+        is_value = isinstance(over, Tree) and over.data == "value"
+        sql = self._build(over) if is_value else self._inside(over)
+        return nodes.Each(self._span(tree), self._name(name), sql, self._build(block))
+
     def _return(self, tree: Tree[Token]) -> nodes.Return:
         sql, message = tree.children
         return nodes.Return(self._span(tree), self._build(sql), self._maybe(message))
@@ -294,6 +300,14 @@ class Builder:
 
     _expr = _sql
     _parens = _sql
+    _value = _sql
+
+    def _inside(self, parens: Any) -> nodes.SqlText:
+        """What stands in parentheses; they themselves where that is nothing."""
+        whole, inner = self._sql(parens), parens.children[1:-1]
+        if not inner:
+            return whole
+        return nodes.SqlText(self._span(inner[0]).to(self._span(inner[-1])), whole.params)
 
     def _sql_between(self, first: Span, rest: nodes.SqlText) -> nodes.SqlText:
         return nodes.SqlText(first.to(rest.span), rest.params)

@@ -229,6 +229,15 @@ class If(Node):
 
 
 @dataclass(frozen=True)
+class Each(Node):
+    """`each name in $rows { ... }`, or in the rows of a select in parentheses, which `sql` is without them."""
+
+    name: Name
+    sql: SqlText
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
 class Return(Node):
     sql: SqlText
     message: Message | None
@@ -244,7 +253,7 @@ class Fail(Node):
     message: Message
 
 
-Statement = Let | Require | If | Return | Reply | Fail | Write
+Statement = Let | Require | If | Each | Return | Reply | Fail | Write
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from forgec.diagnostics import Label, Report, did_you_mean
 from forgec.source import Source, Span
 from forgec.syntax.scan import KEYWORDS, SCAN
 
-_STATEMENT = re.compile(r"^[ \t]*(?P<word>let|require|if|fact|plan|says|expect|intent|reason)\b", re.MULTILINE)
+_STATEMENT = re.compile(r"^[ \t]*(?P<word>let|require|if|each|fact|plan|says|expect|intent|reason)\b", re.MULTILINE)
 _SQL_STRING = re.compile(r"--[^\n]*|/\*[\s\S]*?\*/|\"(?:[^\"\\\n]|\\.)*\"|(?P<string>'(?:[^']|'')*')")
 
 _HUMAN = {
@@ -22,7 +22,7 @@ _HUMAN = {
     "OPTIONAL": "`?`", "WRITE": "`insert`, `update` or `delete`", "VERDICT": "`enforced` or `audited`",
     "__ANON_0": "`->`", "$END": "the end of the declaration",
 }  # fmt: skip
-_STATEMENT_START = {"LET", "REQUIRE", "IF", "RETURN", "REPLY", "FAIL", "WRITE"}
+_STATEMENT_START = {"LET", "REQUIRE", "IF", "EACH", "RETURN", "REPLY", "FAIL", "WRITE"}
 _SQL_START = {"NAME", "SQLNUM", "SQLSTRING", "STRING", "PARAM", "OP", "CASE", "LPAR", "LSQB", "LBRACE"}
 _OF_COLUMNS = {
     "not": "a column is never null, unless its type ends with `?`",
@@ -111,6 +111,8 @@ def _help(token: Token, accepted: set[str], source: Source, start: int) -> str |
         return "every argument has its name: `parameter: value`"
     if token.type != "NAME":
         return None
+    if accepted == {"LPAR", "PARAM"}:
+        return f"the rows of a table are `(select * from {text})`"
     hint = did_you_mean(text, _keywords(accepted))
     if hint is None and "LET" in accepted and source.text[end:].lstrip().startswith("="):
         return f"a value gets its name with `let {text} = ...;`"
@@ -184,7 +186,7 @@ def _wanted(terminals: set[str]) -> str:
     if items <= terminals:
         return "a declaration"
     words: list[str] = []
-    if len(terminals & _STATEMENT_START) >= 7:
+    if terminals >= _STATEMENT_START:
         terminals = terminals - _STATEMENT_START
         words.append("a statement")
     if len(terminals & _SQL_START) >= 8:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -18,10 +18,20 @@ if TYPE_CHECKING:
     from .tool import Tool
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
+Item = TypeVar("Item")
 
 
-MAX_RUNS = 5_000
-"""How often a call may begin again because something was not in memory."""
+MAX_RUNS = 100
+"""How often a call begins again because something was not in memory; after that, it gets what it wants at once."""
+MAX_PASSES = 10_000
+"""How often the bodies of `each` may run in one call."""
+AtOnce = Callable[["Call", Fetch | Ask], list[dict[str, Any]]]
+"""Fetches what one call wants: rows into the cache, or the answer of a query, which it gives."""
+
+
+def too_many_passes() -> Refusal:
+    """What an agent reads whose call goes through too many rows."""
+    return Refusal(f"This call would go through more than {MAX_PASSES:,} rows, one by one")
 
 
 class Call:
@@ -30,10 +40,13 @@ class Call:
     What is not in memory suspends the call: `find`, `rows`, `row` and `value` raise, the scheduler fetches the answer
     together with those of all other waiting calls, and the tool's function runs again from its start, finding its
     earlier answers in `answers`. A function is deterministic and its writes are dropped before, so that running it
-    again shows nowhere.
+    again shows nowhere. A call that has begun again too often gets the rest one by one, without being suspended.
     """
 
-    __slots__ = ("_asked", "answers", "arguments", "broken", "counters", "episode", "index", "runs", "staged", "tool")
+    __slots__ = (
+        "_asked", "_at_once", "_passes", "answers", "arguments", "broken", "counters", "episode", "index", "runs",
+        "staged", "tool",
+    )  # fmt: skip
 
     def __init__(self, index: int, episode: Episode, tool: Tool, arguments: Sequence[Any]) -> None:
         self.index = index
@@ -45,12 +58,11 @@ class Call:
 
     # -- running -----------------------------------------------------------------------------------------------
 
-    def run(self, constraints: Constraints) -> Result:
+    def run(self, constraints: Constraints, at_once: AtOnce) -> Result:
         """What the call comes to; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
         self.runs += 1
-        if self.runs > MAX_RUNS:
-            raise Fault("it asks without end")
-        self._asked = 0
+        self._at_once = at_once
+        self._asked = self._passes = 0
         self.staged: Overlay | None = None
         self.counters: dict[str, int] | None = None
         self.broken: list[str] | None = None
@@ -73,6 +85,19 @@ class Call:
                 episode.overlay.setdefault(name, {}).update(rows)
         if self.counters is not None:
             episode.counters = {**(episode.counters or {}), **self.counters}
+
+    def _wait(self, wanted: Fetch | Ask) -> list[dict[str, Any]]:
+        if self.runs <= MAX_RUNS:
+            raise wanted
+        return self._at_once(self, wanted)
+
+    def each(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The items, one a pass of a loop. Raises `Refusal` when a call makes too many passes in all."""
+        for item in items:
+            self._passes += 1
+            if self._passes > MAX_PASSES:
+                raise too_many_passes()
+            yield item
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -98,7 +123,8 @@ class Call:
         except KeyError:
             if base.whole[table.name] or key is None or (type(key) is tuple and None in key):
                 return None
-            raise Fetch(table, [key]) from None
+        self._wait(Fetch(table, [key]))
+        return cache[key]
 
     def _missing(self, table: Table[Any], keys: Iterable[Key]) -> list[Key]:
         """Those of some keys that neither the overlay nor the cache knows."""
@@ -116,17 +142,16 @@ class Call:
         if value is None:
             return []
         base = self.episode.base
-        try:
-            rows = base.index(table, column)[value]
-        except KeyError:
-            if not base.whole[table.name]:
-                raise Fetch(table, [value], column) from None
-            rows = ()
+        index = base.index(table, column)
+        rows = index.get(value)
+        if rows is None and not base.whole[table.name]:
+            self._wait(Fetch(table, [value], column))
+            rows = index[value]
         changed = self.seen((table.name,)).get(table.name)
         if not changed:
-            return list(rows)
+            return list(rows or ())
         key_of = table.key_of
-        kept = [row for row in rows if key_of(row) not in changed]
+        kept = [row for row in rows or () if key_of(row) not in changed]
         of = itemgetter(column) if type(column) is str else cast("Index", column).of
         kept.extend(row for row in changed.values() if row is not None and of(row) == value)
         return kept
@@ -134,7 +159,7 @@ class Call:
     def rows(self, query: Query, *values: Any) -> list[dict[str, Any]]:
         """The rows of a query's answer."""
         if self._asked == len(self.answers):
-            raise Ask(query, values)
+            return self._wait(Ask(query, values))
         answer = self.answers[self._asked]
         self._asked += 1
         return answer
@@ -144,7 +169,7 @@ class Call:
         found = [(answer, table.key_of(answer)) for answer in self.rows(query, *values)]
         missing = self._missing(table, [key for _, key in found])
         if missing:
-            raise Fetch(table, missing)
+            self._wait(Fetch(table, missing))
         return [(answer, cast("Row", self.find(table, key))) for answer, key in found]
 
     def row(self, query: Query, *values: Any) -> dict[str, Any] | None:

@@ -165,7 +165,7 @@ class Environment:
         constraints = self._constraints
         for call in ready:  # grows: the next call of an episode follows as soon as one has ended
             try:
-                result = call.run(constraints)
+                result = call.run(constraints, self._at_once)
             # what is kept lets go of its traceback: that would lead back here, and keep the episode until a collection
             except Fetch as fetch:
                 place = id(call.episode.base), fetch.table.name, fetch.column
@@ -200,6 +200,16 @@ class Environment:
         else:
             base.fetch_where(first.table, first.column, values)
         self._grown.add(base)
+
+    def _at_once(self, call: Call, wanted: Fetch | Ask) -> list[dict[str, Any]]:
+        """Fetch what one call wants. Raises `Fault`."""
+        if isinstance(wanted, Fetch):
+            self._fetch([(call, wanted)])
+            return []
+        try:
+            return self._execute(call.episode.base, wanted.query, [(call, wanted)])[0]
+        except EngineError as error:
+            raise Fault(str(error)) from error
 
     def _answer(self, waiting: list[tuple[Call, Ask]], later: _Later, results: list[Result | None]) -> list[Call]:
         """Answer one query for all calls that wait for it; those that it fails for end here, alone."""

@@ -15,6 +15,7 @@ from forgec.reference import ReferenceEpisode
 from forgec.reference.statements import Statements
 from forgec.source import Source
 from forgec_runtime import FAULT_TEXT, Environment, Episode, Result, load_environment, results, world
+from forgec_runtime.call import MAX_RUNS
 from forgec_runtime.tool import decode_arguments
 from tests.differential.programs import Call, Fork, Program
 from tests.differential.shrink import shrunk
@@ -106,9 +107,15 @@ class Bench:
 
     @contextmanager
     def _kept(self, *, fetched: bool) -> Iterator[None]:
-        """With tables decoded when a world is opened; or row by row when needed, and soon forgotten."""
-        whole, cached = (-1, 3) if fetched else (world.WHOLE_TABLE, world.MAX_CACHED)
-        with mock.patch.multiple(world, WHOLE_TABLE=whole, MAX_CACHED=cached):
+        """With tables decoded when a world is opened; or row by row when needed, and soon forgotten.
+
+        There calls begin again a few times, before they get what they want at once.
+        """
+        whole, cached, runs = (-1, 3, 4) if fetched else (world.WHOLE_TABLE, world.MAX_CACHED, MAX_RUNS)
+        with (
+            mock.patch.multiple(world, WHOLE_TABLE=whole, MAX_CACHED=cached),
+            mock.patch("forgec_runtime.call.MAX_RUNS", runs),
+        ):
             self.environment._bases = self._bases[fetched]
             yield
 

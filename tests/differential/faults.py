@@ -120,6 +120,13 @@ _COMPILER = (
         tools="branches",
     ),
     Fault(
+        "a pass knows the rows that were found before the first",
+        _BODY,
+        "            self.low.forget(table)",
+        "            pass",
+        tools="crowd",
+    ),
+    Fault(
         "the last branch that holds is taken",
         _BODY,
         "in reversed(made):",
@@ -515,6 +522,13 @@ _RUNTIME = (
         "return or_(*(eq(x, value) for value in values))",
         "return x in values",
         tools="guards",
+    ),
+    Fault(
+        "the last pass is left out",
+        _CALL,
+        "for item in items:",
+        "for item in list(items)[:-1]:",
+        tools="serve",
     ),
     Fault(
         "the least of NULL is NULL",

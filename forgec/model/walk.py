@@ -1,0 +1,34 @@
+"""What bodies of tools consist of: their statements, inner ones too, and the SQL of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from forgec.model import spec as m
+from forgec.sql.query import Sql
+
+
+def statements(body: Iterable[m.Statement]) -> Iterator[m.Statement]:
+    """All statements of a body, those inside others too, in order."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, m.If):
+            for branch in statement.branches:
+                yield from statements(branch.body)
+        elif isinstance(statement, m.Each):
+            yield from statements(statement.body)
+
+
+def sqls_of(statement: m.Statement) -> Iterator[Sql]:
+    """The SQL of a statement and of its message, without that of statements inside it."""
+    if isinstance(statement, m.If):
+        yield from (branch.condition for branch in statement.branches if branch.condition is not None)
+    elif isinstance(statement, m.Let | m.Require | m.Each | m.Return | m.Write):
+        yield statement.sql
+    if isinstance(statement, m.Let | m.Require | m.Return | m.Reply | m.Fail) and statement.message is not None:
+        yield from (part.sql for part in statement.message.parts if isinstance(part, m.Hole))
+
+
+def written(body: Iterable[m.Statement]) -> set[str]:
+    """The tables that a body writes to."""
+    return {sql.change.table for statement in statements(body) for sql in sqls_of(statement) if sql.change is not None}
