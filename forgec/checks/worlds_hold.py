@@ -28,7 +28,8 @@ def _check(spec: Spec, world: World, report: Report) -> None:
                     if database.holds(check.sql.expression, {"row": row}) is False:
                         key = ", ".join(sql.text(row[part.name]) for part in table.key)
                         related = [Label(check.sql.span, "the check")]
-                        message = f"{table.name} {key}: {column.name} {sql.text(row[column.name])} breaks its check"
+                        value = sql.text(row[column.name])
+                        message = f"{f'{table.name} {key}'.rstrip()}: {column.name} {value} breaks its check"
                         report.error("AFS606", message, place, related=related)
     for invariant in spec.invariants:
         if database.holds(invariant.sql.expression, {}) is not True:

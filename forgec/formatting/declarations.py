@@ -65,7 +65,7 @@ def _enum_cells(enum: Node) -> list[list[Node | Leaf]]:
 
 def _put(page: Page, item: Node) -> None:
     """Write one declaration over several lines, the first of them begun already."""
-    if item.rule in ("enum", "record", "table"):
+    if item.rule in ("enum", "record", "table", "single"):
         _put_head(page, item)
         put_list(page, item, 0)
     elif item.rule in ("environment", "world", "test", "task"):

@@ -11,6 +11,7 @@ from forgec.source import Source, Span
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Claim, Row, Shape
 from forgec.sql.size import Size
+from forgec.syntax.nodes import Side
 from forgec_runtime.types import Enum, Record, Type
 
 
@@ -64,9 +65,13 @@ class Column(Declared):
 
 
 class Table(Declared):
+    """A table, or a single: the table of one row, which has no key. `side` is whose state it is."""
+
     columns: tuple[Column, ...]
     missing: str = ""
     """What an agent reads who names a row that does not exist; empty for the usual text."""
+    single: bool = False
+    side: Side = "agent"
 
     @property
     def key(self) -> tuple[Column, ...]:

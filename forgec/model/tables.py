@@ -31,8 +31,8 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
     types.tables = tables
     for item in _in_order_of_references(sound, report):
         columns = _columns(item, types, report)
-        if not any(column.key for column in columns):
-            if columns:
+        if item.single or not any(column.key for column in columns):
+            if columns and not item.single:
                 hint = "mark a column with `key`"
                 report.error("AFS214", f"the table `{item.name}` has no key", item.name.span, help=hint)
             if not columns:
@@ -44,7 +44,13 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
         doc = item.doc.value if item.doc else ""
         missing = item.missing.value if item.missing else ""
         tables[item.name.text] = Table(
-            name=item.name.text, doc=doc, span=item.name.span, columns=columns, missing=missing
+            name=item.name.text,
+            doc=doc,
+            span=item.name.span,
+            columns=columns,
+            missing=missing,
+            single=item.single,
+            side=item.side,
         )
     declared = {item.name.text: tables[item.name.text] for item in sound if item.name.text in tables}
     tables.clear()
@@ -90,6 +96,10 @@ def _column(
     for modifier in node.modifiers:
         if kinds.count(modifier.kind) > 1:
             report.error("AFS208", f"`{modifier.kind}` stands twice", modifier.span)
+            return None
+        if item.single and modifier.kind in ("key", "unique", "serial"):
+            message = f"`{item.name}` has one row, and nothing in it is `{modifier.kind}`"
+            report.error("AFS307", message, modifier.span)
             return None
     if isinstance(node.type, nodes.Reference):
         own_key = next((c for c in before if c.key), None)

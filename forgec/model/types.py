@@ -136,7 +136,8 @@ class TypeResolver:
             )
             return None
         if len(node.path) > 1 or len(table.key) != 1:
-            self.report.error("AFS306", "a reference names a table with a key of one column", node.span)
+            hint = f"read it with `{name}.{table.columns[0].name}`" if table.single else None
+            self.report.error("AFS306", "a reference names a table with a key of one column", node.span, help=hint)
             return None
         return Cell(table.key[0].type, node.optional, name)
 

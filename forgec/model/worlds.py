@@ -46,6 +46,9 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
         columns = _fill_columns(fill, table, checker)
         if columns is not None:
             rows[table.name].extend(_fill_rows(fill, table, columns, checker, scope))
+    for name, filled in rows.items():
+        if tables[name].single:
+            _check_single(tables[name], filled, item, checker)
     if not checker.report.failed:
         for name, filled in rows.items():
             _check_keys(tables[name], filled, rows, tables, checker)
@@ -102,6 +105,29 @@ def _fill_rows(fill: nodes.Fill, table: Table, columns: list[Column], checker: S
     return rows
 
 
+def _check_single(table: Table, filled: Rows, item: nodes.World, checker: SqlChecker) -> None:
+    """The one row of a single: of its defaults where the world does not say otherwise."""
+    for again in filled[1:]:
+        related = [Label(filled[0].span, "this is it")]
+        checker.report.error("AFS602", f"`{table.name}` has one row", again.span, related=related)
+    if filled or any(fill.table.text == table.name for fill in item.fills):
+        return
+    missing = [f"`{c.name}`" for c in table.columns if not c.optional and c.default is None]
+    if missing:
+        message = f"the world must fill `{table.name}`: {', '.join(missing)} has no default"
+        checker.report.error("AFS409", message, item.name.span)
+        return
+    columns = [column for column in table.columns if column.default is not None]
+    trees = [column.default.expression for column in columns if column.default]
+    spans = [item.name.span] * len(columns)
+    values = constants([trees], [c.type for c in columns], checker, [spans])[0] if columns else ()
+    if values is not None:
+        found = dict(zip((c.name for c in columns), values, strict=True))
+        row = _Row({column.name: found.get(column.name) for column in table.columns}, item.name.span, {})
+        if _check_row(table, row, checker):
+            filled.append(row)
+
+
 def _check_row(table: Table, row: _Row, checker: SqlChecker) -> bool:
     for column in table.columns:
         value, span = row.values[column.name], row.place(column.name)
@@ -126,7 +152,7 @@ def _check_keys(
 ) -> None:
     """Keys and unique columns stand once; references lead somewhere."""
     groups = [[column.name for column in table.key], *([c.name] for c in table.columns if c.unique and not c.key)]
-    for names in groups:
+    for names in filter(None, groups):
         seen: dict[object, Span] = {}
         for row in filled:
             value = tuple(row.values[name] for name in names)

@@ -53,8 +53,8 @@ def annotation(cell: Cell) -> str:
 
 
 _TYPED = (
-    "call.rows", "call.row", "call.find", "call.where", "sql.ordered", "sql.only", "len", "bool", "Decimal", "date",
-    "datetime",
+    "call.rows", "call.row", "call.find", "call.single", "call.where", "sql.ordered", "sql.only", "len", "bool",
+    "Decimal", "date", "datetime",
 )  # fmt: skip
 
 
@@ -273,7 +273,7 @@ class _Body:
             else:
                 entries = [(i.alias, self.low.value(row_values(i.this, alias)).node) for i in tree.selects]
                 value = py.dictionary(entries)
-        if not known:
+        if not self.low.is_there(found):
             tests.insert(0, py.is_not_none(py.name(row)))
         if tests:
             value = ast.IfExp(py.conjunction(tests), value, ast.Constant(None))
@@ -297,7 +297,7 @@ class _Body:
             lines = self._bind("result", sql, shape)
             last = lines[-1]
             assert isinstance(last, ast.Assign)
-            there = isinstance(last.value, ast.Dict) or self.low.name_of(last.value) is not None
+            there = isinstance(last.value, ast.Dict) or self.low.is_there(last.value)
             optional = not isinstance(shape, Rows) and not there
         if statement.message is not None:
             value = py.name("result")

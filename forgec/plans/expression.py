@@ -185,7 +185,7 @@ class Lowering:
         cell, name = cell_of(node), node.args["field"]
         found = self.find(node.name, node.expressions)
         column = self.tables[node.name].column(name)
-        if self.name_of(found) and column is not None:
+        if self.is_there(found) and column is not None:
             return Lowered(py.item(found, name), cell.type, column.optional)
         return Lowered(py.call("sql.field", found, ast.Constant(name)), cell.type, True)
 
@@ -193,12 +193,18 @@ class Lowering:
         """The name of a row that was found before, and is as it was; None for any other expression."""
         return row.id if isinstance(row, ast.Name) and row.id in self.found.values() else None
 
+    def is_there(self, row: ast.expr) -> bool:
+        """Whether a row that was looked for cannot be missing."""
+        return self.name_of(row) is not None or (isinstance(row, ast.Call) and py.source(row.func) == "call.single")
+
     def forget(self, table: str) -> None:
         """Rows of this table are not what they were: it is written to."""
         self.found = {place: name for place, name in self.found.items() if place[0] != table}
 
     def find(self, table: str, keys: list[exp.Expr] | tuple[exp.Expr, ...]) -> ast.expr:
-        """`call.find(TABLE, key)`, or the name of the row where it was found before."""
+        """`call.find(TABLE, key)`, or the name of the row where it was found before; `call.single(TABLE)`."""
+        if self.tables[table].single:
+            return py.call("call.single", py.name(table.upper()))
         parts: list[ast.expr] = []
         for key, column in zip(keys, self.tables[table].key, strict=True):
             lowered = self.value(key)

@@ -21,7 +21,7 @@ class Keyed:
 
 def conjuncts(tree: exp.Expr | None) -> list[exp.Expr]:
     """The parts of a condition that must all hold."""
-    if tree is None:
+    if tree is None or (isinstance(tree, exp.Boolean) and tree.this):
         return []
     if isinstance(tree, exp.Paren):
         return conjuncts(tree.this)

@@ -133,11 +133,10 @@ class Writes:
         with self.low.row_of(change.table, row):
             tests = self.low.row_conditions(keyed.rest, change.alias)
             written = write(py.name(row))
-        if known and not tests:
-            return [written]
-        if known:
-            return [ast.If(py.conjunction(tests), [written], [])]
-        return [py.assign(row, found), ast.If(py.conjunction([py.is_not_none(py.name(row)), *tests]), [written], [])]
+        if not self.low.is_there(found):
+            tests.insert(0, py.is_not_none(py.name(row)))
+        lines: list[ast.stmt] = [ast.If(py.conjunction(tests), [written], [])] if tests else [written]
+        return lines if known else [py.assign(row, found), *lines]
 
     def _by_index(self, change: Update | Delete, write: Callable[[ast.Name], ast.stmt]) -> list[ast.stmt]:
         """Write to the rows that an index finds, in the order of their keys."""

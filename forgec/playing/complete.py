@@ -158,13 +158,12 @@ class Suggestions:
         """The values of columns that are named like the parameter."""
         for table in self.session.environment.tables:
             if column in table.names:
-                key = table.key[0]
                 for row in rows_of(self.session.episode, table.name).values():
-                    yield _Value(json_able(row[column]), _owner(table, key, row))
+                    yield _Value(json_able(row[column]), _owner(table, row))
 
 
-def _owner(table: Table[Any], key: str, row: Mapping[str, Any]) -> str:
-    return f"{table.name} {value_text(row[key])}"
+def _owner(table: Table[Any], row: Mapping[str, Any]) -> str:
+    return f"{table.name} {value_text(row[table.key[0]])}" if table.key else table.name
 
 
 def _fits(parameter: Parameter, value: Any) -> bool:

@@ -78,7 +78,7 @@ def change_lines(changes: Iterable[Change], broken: Iterable[str] = ()) -> list[
             told = "; ".join(f"{name}: {value_text(old)} -> {value_text(new)}" for name, old, new in one.columns)
         else:
             told = row_text({name: value for name, value in one.row.items() if name not in one.key_columns})
-        lines.append(Line(f"{sign} {one.table} {key_text(one.key)}{': ' * bool(told)}{told}", tone))
+        lines.append(Line(f"{f'{sign} {one.table} {key_text(one.key)}'.rstrip()}{': ' * bool(told)}{told}", tone))
     return [*lines, *(Line(f"! rule broken: {clean(rule)}", "error") for rule in broken)]
 
 

@@ -49,8 +49,7 @@ class ReferenceDatabase:
 
     def find(self, table: Table, key: tuple[Any, ...]) -> dict[str, Any] | None:
         """The row with this key."""
-        where = " and ".join(f'"{column.name}" = ?' for column in table.key)
-        found = self.connection.execute(f"{_select(table)} where {where}", list(key)).fetchall()
+        found = self.connection.execute(f"{_select(table)} where {_by_key(table)}", list(key)).fetchall()
         return dict(zip(_names(table), found[0], strict=True)) if found else None
 
     def table(self, table: Table) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -83,12 +82,10 @@ class ReferenceDatabase:
         types = {column.name: column.type for column in table.columns}
         sets = ", ".join(f'"{name}" = cast(? as {types[name].sql})' for name in changes)
         values = [bound(types[name], value) for name, value in changes.items()]
-        where = " and ".join(f'"{column.name}" = ?' for column in table.key)
-        self.connection.execute(f'update "{table.name}" set {sets} where {where}', [*values, *key])
+        self.connection.execute(f'update "{table.name}" set {sets} where {_by_key(table)}', [*values, *key])
 
     def delete(self, table: Table, key: tuple[Any, ...]) -> None:
-        where = " and ".join(f'"{column.name}" = ?' for column in table.key)
-        self.connection.execute(f'delete from "{table.name}" where {where}', list(key))
+        self.connection.execute(f'delete from "{table.name}" where {_by_key(table)}', list(key))
 
 
 def key_of(table: Table, row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -97,6 +94,11 @@ def key_of(table: Table, row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _names(table: Table) -> list[str]:
     return [column.name for column in table.columns]
+
+
+def _by_key(table: Table) -> str:
+    """The condition on the row with a key; the row of a single has none."""
+    return " and ".join(f'"{column.name}" = ?' for column in table.key) or "true"
 
 
 def _select(table: Table) -> str:

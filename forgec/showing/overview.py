@@ -21,7 +21,12 @@ def overview(spec: m.Spec) -> dict[str, Any]:
         "records": [{"name": r.name, "fields": fields_data(r)} for r in spec.records.values()],
         "domains": [domain_line(domain) for domain in spec.domains.values()],
         "tables": [
-            {"name": table.name, "doc": flat(table.doc), "columns": [column_data(column) for column in table.columns]}
+            {
+                "name": table.name,
+                "single": table.single,
+                "doc": flat(table.doc),
+                "columns": [column_data(column) for column in table.columns],
+            }
             for table in spec.tables.values()
         ],
         "functions": [

@@ -30,6 +30,7 @@ def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
     return {
         "kind": "table",
         "name": table.name,
+        "single": table.single,
         "doc": flat(table.doc),
         "columns": [column_data(column) for column in table.columns],
         "referenced_by": {

@@ -18,7 +18,7 @@ def overview_text(data: Data) -> str:
     counts = (f"{world['name']}: {_rows(world['rows'])}" + _doc(world) for world in data["worlds"])
     sections = [
         ("types", _types(data)),
-        ("tables", [line for table in data["tables"] for line in (f"{table['name']}{_doc(table)}", *_columns(table))]),
+        ("tables", [line for table in data["tables"] for line in (_table_line(table), *_columns(table))]),
         ("functions", _signatures(data["functions"])),
         ("tools", _signatures(data["tools"])),
         ("rules", [f"{r['name']}: {r['verdict']} on {', '.join(r['tools'])}{_doc(r)}" for r in data["rules"]]),
@@ -97,7 +97,15 @@ def _table(data: Data) -> str:
         ("invariants", data["invariants"]),
         ("rows", [f"{world}: {count:,}" for world, count in data["rows"].items()]),
     ]
-    return _page(_head(data), sections)
+    return _page(_head(data, _table_name(data)), sections)
+
+
+def _table_line(table: Data) -> str:
+    return f"{_table_name(table)}{_doc(table)}"
+
+
+def _table_name(table: Data) -> str:
+    return f"{table['name']}, one row" if table["single"] else str(table["name"])
 
 
 def _function(data: Data) -> str:

@@ -186,10 +186,8 @@ class Emitter:
         ]
         source = exp.Table(this=exp.to_identifier(node.name), alias=exp.TableAlias(this=exp.to_identifier(alias)))
         field = exp.alias_(exp.column(node.args["field"], table=alias), node.args["field"])
-        query = exp.Select(
-            expressions=[field], from_=exp.From(this=source), where=exp.Where(this=exp.and_(*conditions))
-        )
-        return exp.Subquery(this=query)
+        where = exp.Where(this=exp.and_(*conditions)) if conditions else None
+        return exp.Subquery(this=exp.Select(expressions=[field], from_=exp.From(this=source), where=where))
 
     def _table(self, node: exp.Table, table: ReplaceTable, rows: ReplaceRows | None) -> exp.Expr:
         if "rows" in node.meta:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from forgec.diagnostics import Label, Report, counted, did_you_mean
 from forgec.sql.frames import Columns, Frame, Unresolved
@@ -10,6 +11,9 @@ from forgec.sql.nulls import may_be_null
 from forgec.sql.scope import Cell, Row, Rows, Scope
 from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, exp, is_value, place_of
 from forgec_runtime.types import MAX_ELEMENTS, Date, Record, Timestamp
+
+if TYPE_CHECKING:
+    from forgec.model.spec import Table
 
 
 class ExpressionResolver:
@@ -165,6 +169,9 @@ class ExpressionResolver:
                 output = exp.column(first)
                 output.meta["output"] = True
                 return output
+        single = self.scope.tables.get(first)
+        if single is not None and single.single:
+            return self._single(node, single, [part.name for part in parts[1:]])
         raise self._unknown_column(node, first, frame)
 
     def _source_column(self, node: exp.Column, columns: Columns, alias: str, parts: list[exp.Expr]) -> exp.Expr:
@@ -254,6 +261,9 @@ class ExpressionResolver:
         if name not in self.scope.tables or bracket.this.table:
             raise self._unknown_table(bracket.this)
         table = self.scope.tables[name]
+        if table.single:
+            hint = f"write `{name}.{table.columns[0].name}`"
+            raise self._fail("AFS410", f"`{name}` has one row and no key", bracket, hint)
         written_keys = exp.apply_index_offset(bracket.this, bracket.expressions, 1, dialect=DIALECT)
         keys = [self._expression(key, frame) for key in written_keys]
         if len(keys) != len(table.key):
@@ -266,15 +276,31 @@ class ExpressionResolver:
         self.reads.add(name)
         if not fields:
             return Lookup(this=name, expressions=keys)
-        column = table.column(fields[0])
-        if column is None:
-            hint = did_you_mean(fields[0], [c.name for c in table.columns])
-            raise self._fail("AFS202", f"unknown column `{fields[0]}` of `{name}`", node, hint, about=fields[0])
         if len(fields) > 1:
             hint = f"let row = {name}[...]; then `$row.{'.'.join(fields)}`"
             raise self._fail("AFS405", f"only a column can be read from `{name}[...]`", node, hint)
-        lookup = Lookup(this=name, expressions=keys, field=fields[0])
-        lookup.meta["cell"] = Cell(column.type, True, column.references)
+        return self._looked_up(node, table, keys, fields[0])
+
+    def _single(self, node: exp.Expr, table: Table, fields: list[str]) -> Lookup:
+        """`device.airplane`: a column of the table of one row."""
+        self.reads.add(table.name)
+        if not fields:
+            example = f"`{table.name}.{table.columns[0].name}`"
+            raise self._fail(
+                "AFS203", f"`{table.name}` is a row, not a value", node, f"take a column, such as {example}"
+            )
+        if len(fields) > 1:
+            hint = f"let row = select * from {table.name}; then `$row.{'.'.join(fields)}`"
+            raise self._fail("AFS405", f"only a column can be read from `{table.name}`", node, hint)
+        return self._looked_up(node, table, [], fields[0])
+
+    def _looked_up(self, node: exp.Expr, table: Table, keys: list[exp.Expr], name: str) -> Lookup:
+        column = table.column(name)
+        if column is None:
+            hint = did_you_mean(name, [c.name for c in table.columns])
+            raise self._fail("AFS202", f"unknown column `{name}` of `{table.name}`", node, hint, about=name)
+        lookup = Lookup(this=table.name, expressions=keys, field=name)
+        lookup.meta["cell"] = Cell(column.type, column.optional or not table.single, column.references)
         return lookup
 
     def lookup_query(self, node: Lookup) -> tuple[exp.Expr, Columns]:

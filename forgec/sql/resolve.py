@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from forgec.diagnostics import counted, did_you_mean
 from forgec.sql.frames import Columns, Frame
 from forgec.sql.queries import QueryResolver
 from forgec.sql.query import Change, Delete, Insert, Update
 from forgec.sql.tree import Value, exp, is_value, written
+
+if TYPE_CHECKING:
+    from forgec.model.spec import Table
 
 
 class Resolver(QueryResolver):
@@ -47,6 +52,7 @@ class Resolver(QueryResolver):
             raise self._fail("AFS407", "an insert names its columns", tree, "insert into t (a, b) values (1, 2)")
         name, _ = self._target(schema.this)
         table = self.scope.tables[name]
+        self._check_rows_change(table, tree)
         columns: list[str] = []
         for identifier in schema.expressions:
             column = table.column(identifier.name)
@@ -121,10 +127,18 @@ class Resolver(QueryResolver):
 
     def _delete(self, tree: exp.Delete) -> Delete:
         name, alias = self._target(tree.this)
+        self._check_rows_change(self.scope.tables[name], tree)
         frame = self._write_frame(tree, name, alias)
         return Delete(name, alias, self._expression(tree.args["where"].this, frame))
 
+    def _check_rows_change(self, table: Table, tree: exp.Expr) -> None:
+        if table.single:
+            hint = f"write `update {table.name} set ...`"
+            raise self._fail("AFS407", f"`{table.name}` has always one row, which is only updated", tree, hint)
+
     def _write_frame(self, tree: exp.Expr, name: str, alias: str) -> Frame:
+        if tree.args.get("where") is None and self.scope.tables[name].single:
+            tree.set("where", exp.Where(this=exp.true()))
         if tree.args.get("where") is None:
             hint = "all of them are `where true`"
             raise self._fail("AFS407", f"say which rows of `{name}` with `where`", tree, hint)

@@ -120,9 +120,14 @@ class Builder:
     # -- state -------------------------------------------------------------------------------------------------
 
     def _table(self, tree: Tree[Token]) -> nodes.Table:
-        name, doc, missing, *columns = tree.children
-        unknown = None if missing is None else self._text(missing)
-        return nodes.Table(self._span(tree), self._name(name), self._maybe(doc), unknown, self._all(columns))
+        name, side, doc, missing, *columns = tree.children
+        parts = self._maybe(doc), None if missing is None else self._text(missing), self._all(columns)
+        return nodes.Table(self._span(tree), self._name(name), *parts, False, _side(side))
+
+    def _single(self, tree: Tree[Token]) -> nodes.Table:
+        name, side, doc, *columns = tree.children
+        parts = self._maybe(doc), None, self._all(columns)
+        return nodes.Table(self._span(tree), self._name(name), *parts, True, _side(side))
 
     def _column(self, tree: Tree[Token]) -> nodes.Column:
         name, type_, *modifiers, doc = tree.children
@@ -341,6 +346,10 @@ class Builder:
             if match[0].startswith("$")
         )
         return nodes.SqlText(span, params)
+
+
+def _side(tree: Tree[Token] | Token | None) -> nodes.Side:
+    return "agent" if tree is None else "user"
 
 
 _HOLE_TOKEN = re.compile(r"'(?:[^']|'')*'|\$[A-Za-z_][A-Za-z0-9_]*")

@@ -16,6 +16,10 @@ class Node:
     span: Span
 
 
+Side = Literal["agent", "user"]
+"""Whose table or tool something is."""
+
+
 @dataclass(frozen=True)
 class Name(Node):
     text: str
@@ -159,12 +163,14 @@ class Column(Node):
 
 @dataclass(frozen=True)
 class Table(Node):
-    """`missing` is what an agent reads who names a row that does not exist."""
+    """A `table`, or a `single`; `missing` is what an agent reads who names a row that does not exist."""
 
     name: Name
     doc: Text | None
     missing: Text | None
     columns: tuple[Column, ...]
+    single: bool
+    side: Side
 
 
 @dataclass(frozen=True)

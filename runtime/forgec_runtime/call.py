@@ -109,6 +109,10 @@ class Call:
                 return rows[key]
         return self.before(table, key)
 
+    def single(self, table: Table[Row]) -> Row:
+        """The row of a table that has always one, as it is now."""
+        return cast("Row", self.find(table, ()))
+
     def before(self, table: Table[Row], key: Key) -> Row | None:
         """The row with this key as it was when the call came in."""
         overlay = self.episode.overlay

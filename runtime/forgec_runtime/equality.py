@@ -44,7 +44,7 @@ class Difference:
         if self.kind == "missing":
             return f"{self.table}: a row is missing: {shown(self.row)}"
         columns = "; ".join(f"{name} is {shown(has)}, should be {shown(wanted)}" for name, has, wanted in self.columns)
-        return f"{self.table} {_key_text(self.key)}: {columns}"
+        return f"{f'{self.table} {_key_text(self.key)}'.rstrip()}: {columns}"
 
 
 def differences(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wanted: Changes) -> list[Difference]:

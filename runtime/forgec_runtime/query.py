@@ -73,7 +73,7 @@ class Query:
 def _visible(table: Table[Any]) -> str:
     """The rows of a table that one call sees."""
     changed, columns = f'"{table.name}__changed"', table.select_list
-    same = " and ".join(f'o."{name}" = b."{name}"' for name in table.key)
+    same = " and ".join(f'o."{name}" = b."{name}"' for name in table.key) or "true"
     return (
         f'(select {columns} from "{table.name}" as b'
         f" where not exists (select 1 from {changed} as o where o.__cid = call.__cid and {same})"
@@ -121,4 +121,4 @@ def _bind_changes(parameters: dict[str, Any], table: Table[Any], seen: Iterable[
 
 
 def _tombstone(table: Table[Any], key: Key) -> Mapping[str, Any]:
-    return dict(zip(table.key, key if len(table.key) > 1 else (key,), strict=True))
+    return dict(zip(table.key, key if len(table.key) != 1 else (key,), strict=True))

@@ -40,9 +40,16 @@ class Index:
     of: Callable[[Any], Any] = field(compare=False)
 
 
+def _no_key(row: Mapping[str, Any]) -> Key:
+    return ()
+
+
 @dataclass(frozen=True, eq=False)
 class Table(Generic[Row]):
-    """One table. `serial` is the pattern of keys that the engine makes; `check` refuses rows that must not be."""
+    """One table. `serial` is the pattern of keys that the engine makes; `check` refuses rows that must not be.
+
+    A table without a key has always one row, whose key is the empty tuple.
+    """
 
     name: str
     columns: tuple[Column, ...]
@@ -78,7 +85,7 @@ class Table(Generic[Row]):
     @cached_property
     def key_of(self) -> Callable[[Mapping[str, Any]], Key]:
         """The key of a row."""
-        return itemgetter(*self.key)
+        return itemgetter(*self.key) if self.key else _no_key
 
     @cached_property
     def _serial_parts(self) -> tuple[str, int, str]:

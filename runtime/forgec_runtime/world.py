@@ -59,6 +59,11 @@ class World:
 
 
 def _check_keys(connection: Connection, table: Table[Any]) -> None:
+    if not table.key:
+        ((rows,),) = fetch(connection, f'select count(*) from "{table.name}"')
+        if rows != 1:
+            raise LoadError(f"the world holds {rows} rows of {table.name}, which has always one")
+        return
     counts = f'select count(*), count(distinct ({table.key_list})) from "{table.name}"'
     ((rows, distinct),) = fetch(connection, counts)
     if distinct < rows:
@@ -130,7 +135,7 @@ class Base:
         lock(connection)
         for name, table in tables.items():
             ((count,),) = fetch(connection, f'select count(*) from "{name}"')
-            self.whole[name] = count <= WHOLE_TABLE
+            self.whole[name] = count <= WHOLE_TABLE or not table.key
             self.cache[name] = self._read(table) if self.whole[name] else {}
 
     def fetch(self, table: Table[Any], keys: Iterable[Key]) -> None:

@@ -288,6 +288,20 @@ _RUNTIME = (
         "self.episode.broken_rules.append(rule)",
     ),
     Fault(
+        "the row of a single is as the call found it",
+        _CALL,
+        'return cast("Row", self.find(table, ()))',
+        'return cast("Row", self.before(table, ()))',
+        tools="spend equip tidy",
+    ),
+    Fault(
+        "a query sees the row of a single as the world has it, too",
+        _QUERIES,
+        'for name in table.key) or "true"',
+        'for name in table.key) or "false"',
+        tools="spend equip tidy",
+    ),
+    Fault(
         "a query does not see what its own call wrote",
         _CALL,
         "own = staged.get(name) if staged is not None else None",
