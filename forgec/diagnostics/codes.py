@@ -61,6 +61,8 @@ CODES: dict[str, str] = {
     "AFS408": "a column that cannot be written",
     "AFS409": "a column that must be set",
     "AFS410": "a wrong number of columns, values or arguments",
+    "AFS413": "an argument that must be written out",
+    "AFS414": "a replacement that is longer than what it replaces",
     "AFS501": "a body that may end without a result",
     "AFS502": "a statement that is never reached",
     "AFS503": "`[]` for what is no select",

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from forgec.model.types import type_of
+from forgec.sql.aggregates import operands
 from forgec.sql.emit import Emitter, flat_name
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Rows
@@ -82,16 +83,15 @@ def template(tree: exp.Expr, emitter: Emitter, *, rows: bool) -> Template:
 def _nest_values(query: exp.Expr) -> None:
     """`sum($n)` as `sum((select $n))`: DuckDB admits no aggregate of nothing but columns of `call`."""
     for aggregate in list(query.find_all(exp.AggFunc)):
-        inner = aggregate.this if isinstance(aggregate.this, exp.Distinct) else aggregate
-        if aggregate.find(Value) is not None and not _looks_at_rows(aggregate):
-            nested = [exp.Subquery(this=exp.Select(expressions=[part])) for part in inner.iter_expressions()]
-            inner.set(*(("expressions", nested) if inner is not aggregate else ("this", nested[0])))
+        for operand in operands(aggregate):
+            if operand.find(Value) is not None and not _looks_at_rows(operand):
+                operand.replace(exp.Subquery(this=exp.Select(expressions=[operand.copy()])))
 
 
-def _looks_at_rows(aggregate: exp.Expr) -> bool:
-    """Whether an aggregate has a column of the rows that it is over, and not only those of selects inside it."""
-    within = [source.alias_or_name for source in aggregate.find_all(exp.Table)]
-    return any(column.table not in within for column in aggregate.find_all(exp.Column))
+def _looks_at_rows(operand: exp.Expr) -> bool:
+    """Whether an operand has a column of the rows that it is taken of, and not only those of selects inside it."""
+    within = [source.alias_or_name for source in operand.find_all(exp.Table)]
+    return any(column.table not in within for column in operand.find_all(exp.Column))
 
 
 def _take_order(query: exp.Expr, columns: tuple[str, ...]) -> list[str]:

@@ -51,6 +51,17 @@ def _part(twin: str) -> Handler:
     return lower
 
 
+def _replace(low: Lowering, node: exp.Expr) -> Lowered:
+    text, old, new = _text(low, node, node.this), node.expression.name, node.args["replacement"].name
+    if not old:  # DuckDB replaces nothing by nothing
+        return text
+    if text.optional:
+        constants = [Lowered(ast.Constant(part), Text(), False) for part in (old, new)]
+        return strict("sql.replace", Text(), text, *constants)
+    method = ast.Attribute(text.node, "replace", ast.Load())
+    return Lowered(ast.Call(method, [ast.Constant(old), ast.Constant(new)], []), Text(), False)
+
+
 # -- search --------------------------------------------------------------------------------------------------------
 
 
@@ -124,6 +135,8 @@ TWINS: dict[type[exp.Expr], Handler] = {
     exp.Left: _part("sql.left"),
     exp.Right: _part("sql.right"),
     exp.Substring: _part("sql.substring"),
+    exp.Replace: _replace,
+    exp.SHA2: _function("sql.sha256", Text()),
     exp.Contains: _contains,
     exp.StartsWith: _starts_with,
     exp.EndsWith: _ends_with,

@@ -9,7 +9,7 @@ from forgec.plans import python as py
 from forgec.plans.conversions import converted
 from forgec.plans.lowered import Handler, Lowered, NoTwin, strict
 from forgec.sql.tree import exp
-from forgec_runtime.types import Date, Integer, Timestamp, Type
+from forgec_runtime.types import Date, Integer, Text, Timestamp, Type
 
 if TYPE_CHECKING:
     from forgec.plans.expression import Lowering
@@ -52,6 +52,15 @@ def _date_diff(low: Lowering, node: exp.Expr) -> Lowered:
     return strict(twin, Integer(), converted(end, type_), converted(start, type_))
 
 
+def _last_day(low: Lowering, node: exp.Expr) -> Lowered:
+    return strict("sql.last_day", Date(), _time(low, node.this))
+
+
+def _date_trunc(low: Lowering, node: exp.Expr) -> Lowered:
+    unit = Lowered(ast.Constant(node.args["unit"].name.lower()), Text(), False)
+    return strict("sql.date_trunc", Timestamp(), unit, converted(_time(low, node.this), Timestamp()))
+
+
 def shifted(low: Lowering, node: exp.Expr) -> Lowered:
     """A time and an interval, before or after it. Raises `NoTwin`."""
     time = converted(_time(low, node.this), Timestamp())
@@ -88,4 +97,7 @@ TWINS: dict[type[exp.Expr], Handler] = {
     exp.Month: _date_part("month"),
     exp.Day: _date_part("day"),
     exp.DateDiff: _date_diff,
+    exp.LastDay: _last_day,
+    exp.TimestampTrunc: _date_trunc,
+    exp.DateTrunc: _date_trunc,
 }

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forgec.plans import numbers, picks, texts, times
+from forgec.plans import named, numbers, picks, texts, times
 from forgec.plans import python as py
 from forgec.plans.conversions import alike, converted, kind, united
 from forgec.plans.lowered import Handler, Lowered, NoTwin, sql_name
@@ -197,6 +197,7 @@ TWINS: dict[type[exp.Expr], Handler] = {
     exp.Least: _extreme("min", "sql.least"),
     exp.Subquery: _subquery,
     exp.Exists: _exists,
+    **named.TWINS,
     **numbers.TWINS,
     **texts.TWINS,
     **times.TWINS,

@@ -33,9 +33,16 @@ FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Ceil: "ceil", exp.Sign: "sign", exp.Lower: "lower", exp.Upper: "upper", exp.Length: "length",
     exp.Trim: "trim", exp.Substring: "substring", exp.Left: "left", exp.Right: "right", exp.Contains: "contains",
     exp.StartsWith: "starts_with", exp.EndsWith: "ends_with", exp.DateDiff: "date_diff", exp.Year: "year",
-    exp.Month: "month", exp.Day: "day", exp.CurrentDate: "today",
+    exp.Month: "month", exp.Day: "day", exp.CurrentDate: "today", exp.LastDay: "last_day",
+    exp.TimestampTrunc: "date_trunc", exp.DateTrunc: "date_trunc",
+    # 64 characters, whatever it is given
+    exp.SHA2: "sha256",
+    # both texts are literals, and the new one is not longer than the old one
+    exp.Replace: "replace",
+    # no longer than what it joins with literals between; its order is completed by `aggregates`
+    exp.GroupConcat: "string_agg",
 }  # fmt: skip
-NAMED_FUNCTIONS = {"round_even": 2, "now": 0}
+NAMED_FUNCTIONS = {"round_even": 2, "now": 0, "to_json": 1}
 """Functions that sqlglot has no node for, with the number of their arguments."""
 
 _ELSEWHERE = {
@@ -78,6 +85,10 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.In: {"this", "expressions", "query"},
     exp.Case: {"this", "ifs", "default"},
     exp.Trim: {"this"},
+    exp.LastDay: {"this"},
+    exp.TimestampTrunc: {"this", "unit"},
+    exp.DateTrunc: {"this", "unit"},
+    exp.GroupConcat: {"this", "separator"},
 }  # fmt: skip
 """For nodes that carry clauses: the clauses that may be there."""
 
@@ -161,6 +172,8 @@ def _problem_of_detail(node: exp.Expr) -> tuple[str, str, str | None] | None:
         unit = node.args.get("unit")
         if unit is None or unit.name.upper() not in UNITS:
             return "AFS405", "an interval is written `interval 21 day`", "units: " + ", ".join(sorted(UNITS)).lower()
+    elif isinstance(node, exp.Func):
+        return _problem_of_call(node)
     elif isinstance(node, exp.Join):
         if not (node.args.get("on") or node.args.get("using")):
             return "AFS406", "a join needs `on` or `using`", None
@@ -173,3 +186,28 @@ def _problem_of_detail(node: exp.Expr) -> tuple[str, str, str | None] | None:
         if not (isinstance(limit, exp.Literal) and not limit.is_string and limit.name.isdigit()):
             return "AFS405", "`limit` takes a number", None
     return None
+
+
+def _problem_of_call(node: exp.Func) -> tuple[str, str, str | None] | None:
+    """What is wrong with the arguments of a function that takes literals."""
+    if isinstance(node, exp.Replace):
+        old, new = node.expression, node.args.get("replacement")
+        if new is None:
+            return "AFS410", "`replace` takes three arguments", None
+        if not (_is_text(old) and _is_text(new)):
+            return "AFS413", "`replace` takes two literal texts", "such as `replace(x, '-', '')`"
+        if len(new.name) > len(old.name):
+            return "AFS414", f"'{new.name}' is longer than '{old.name}', so that a text could grow without end", None
+    elif isinstance(node, exp.GroupConcat):
+        if not _is_text(node.args.get("separator")):
+            return "AFS413", "`string_agg` takes a literal text between its values", "such as `string_agg(x, ', ')`"
+    elif isinstance(node, exp.TimestampTrunc | exp.DateTrunc):
+        if node.args["unit"].name.upper() not in UNITS:
+            return "AFS413", "`date_trunc` takes a literal unit", "units: " + ", ".join(sorted(UNITS)).lower()
+    elif isinstance(node, exp.SHA2) and node.args["length"].name != "256":
+        return "AFS404", "only `sha256` is known", None
+    return None
+
+
+def _is_text(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Literal) and bool(node.is_string)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from forgec.sql.aggregates import put_in_order
 from forgec.sql.infer import infer
 from forgec.sql.query import cell_of
 from forgec.sql.tree import DIALECT, Apply, Clock, Lookup, Value, cast, exp
@@ -144,6 +145,8 @@ class Emitter:
                 return exp.Anonymous(this="map")  # sqlglot writes none for `map {}`
             if isinstance(node, exp.Add | exp.Sub):
                 _make_days_small(node)
+            if isinstance(node, exp.AggFunc):
+                put_in_order(node)
             return node
 
         replaced = tree.copy().transform(one, copy=False)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from forgec.diagnostics import Label, Report, counted, did_you_mean
 from forgec.sql.frames import Columns, Frame, Unresolved
+from forgec.sql.infer import infer
 from forgec.sql.nulls import may_be_null
 from forgec.sql.scope import Cell, Row, Rows, Scope
-from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, exp, is_value, place_of
-from forgec_runtime.types import MAX_ELEMENTS, Date, Record, Timestamp
+from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, cast, exp, is_value, place_of
+from forgec_runtime.types import MAX_ELEMENTS, Date, Integer, Record, Timestamp
 
 if TYPE_CHECKING:
     from forgec.model.spec import Table
@@ -94,6 +95,8 @@ class ExpressionResolver:
             node.set("to", exp.DataType.build("BIGINT"))  # what an integer is here
         if isinstance(node, exp.ToMap):
             return self._map(node, frame)
+        if isinstance(node, exp.Ordered) and isinstance(node.this, exp.Literal | exp.Var):  # within an aggregate
+            raise self._fail("AFS405", "order by a column or expression, not by a number", node)
         if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Count):
             raise self._fail("AFS405", "`*` cannot stand here", node)
         if isinstance(node, exp.In) and node.args.get("query") is not None:
@@ -115,7 +118,22 @@ class ExpressionResolver:
             if column in self.scope.values:
                 hint = f"a value of the call is written `${column}`"
                 raise self._fail("AFS217", f"`{column}` is compared with itself", node, hint)
-        return node
+        return self._repeated(node) if isinstance(node, exp.Mul) else node
+
+    def _repeated(self, node: exp.Mul) -> exp.Expr:
+        """`n * interval 90 minute` as `interval (n * 90) minute`; any other product as it is."""
+        times, interval = node.this, node.expression
+        if not isinstance(interval, exp.Interval):
+            times, interval = interval, times
+        if not isinstance(interval, exp.Interval):
+            return node
+        count = interval.this
+        number = exp.Literal.number(count.name) if isinstance(count, exp.Literal) else exp.paren(count)
+        if not isinstance(infer(times) or Integer(), Integer) or not isinstance(infer(number) or Integer(), Integer):
+            raise self._fail("AFS301", "an interval of a whole number of units is multiplied by an integer", node)
+        if number.name != "1":
+            times = exp.Mul(this=exp.paren(times), expression=number)
+        return exp.Interval(this=exp.paren(times), unit=interval.args["unit"])
 
     def _map(self, node: exp.ToMap, frame: Frame) -> exp.Expr:
         """`map {'a': 1}`, its entries in the order of their keys."""
@@ -323,7 +341,7 @@ class ExpressionResolver:
         function = self.scope.functions.get(name)
         if function is None:
             node.set("expressions", arguments)
-            return node
+            return cast(node, "VARCHAR") if name.lower() == "to_json" else node
         if len(arguments) != len(function.parameters):
             wanted = ", ".join(parameter.name for parameter in function.parameters)
             takes = counted(len(function.parameters), "argument")

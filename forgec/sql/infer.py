@@ -18,6 +18,10 @@ _BOOLEAN = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
     exp.NullSafeEQ, exp.NullSafeNEQ, exp.Like, exp.ILike, exp.Exists, exp.Contains, exp.StartsWith, exp.EndsWith,
 )  # fmt: skip
+_TEXT = (
+    exp.Lower, exp.Upper, exp.Trim, exp.DPipe, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.SHA2,
+    exp.GroupConcat,
+)  # fmt: skip
 MAX_DECIMAL = 28
 """Digits that Python's decimals keep by default; wider results are DuckDB's to compute."""
 
@@ -40,8 +44,14 @@ def infer(node: exp.Expr) -> Type | None:
         return infer(node.this)
     if isinstance(node, exp.Round | exp.Floor | exp.Ceil):
         return _rounded(node)
-    if isinstance(node, exp.Lower | exp.Upper | exp.Trim | exp.DPipe | exp.Substring | exp.Left | exp.Right):
+    if isinstance(node, _TEXT):
         return Text()
+    if isinstance(node, exp.Anonymous):
+        return Text() if node.name.lower() == "to_json" else None
+    if isinstance(node, exp.LastDay):
+        return Date()
+    if isinstance(node, exp.TimestampTrunc | exp.DateTrunc):
+        return Timestamp()
     if isinstance(node, exp.Length | exp.Count | exp.CountIf | exp.DateDiff | exp.Year | exp.Month | exp.Day):
         return Integer()
     if isinstance(node, exp.Mod | exp.IntDiv):
@@ -69,7 +79,7 @@ def results(node: exp.Expr) -> list[exp.Expr]:
         last = node.args.get("default")
         return [branch.args["true"] for branch in node.args["ifs"]] + ([last] if last is not None else [])
     if isinstance(node, exp.Subquery):
-        return [item.this for item in node.this.selects] if isinstance(node.this, exp.Select) else []
+        return [item.unalias() for item in node.this.selects] if isinstance(node.this, exp.Select) else []
     return [node.this, *node.expressions]
 
 

@@ -13,7 +13,9 @@ _NULL_IF_ANY = (
     exp.And, exp.Or, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Add, exp.Sub, exp.Mul, exp.DPipe,
     exp.Like, exp.ILike, exp.Between, exp.DateDiff, exp.Year, exp.Month, exp.Day, exp.Contains, exp.StartsWith,
     exp.EndsWith, exp.Substring, exp.Left, exp.Right, exp.Round, exp.Floor, exp.Ceil, exp.Sign,
+    exp.Replace, exp.SHA2, exp.LastDay, exp.TimestampTrunc, exp.DateTrunc,
 )  # fmt: skip
+_NAMED_NULL_IF_ANY = ("to_json",)
 
 
 def may_be_null(node: exp.Expr) -> bool:
@@ -25,6 +27,8 @@ def may_be_null(node: exp.Expr) -> bool:
         return False
     if isinstance(node, exp.Coalesce | exp.Greatest | exp.Least):
         return all(may_be_null(part) for part in [node.this, *node.expressions])
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _NAMED_NULL_IF_ANY:
+        return any(map(may_be_null, node.expressions))
     if isinstance(node, _NULL_IF_ANY):
         return any(
             may_be_null(part) for part in node.iter_expressions() if not isinstance(part, exp.Var | exp.DataType)

@@ -99,23 +99,28 @@ TEMPLATES = {
         "substring(<text>, 2, 3); substring(<text>, <integer0>); substring(<text>, <integer0>, <integer0>);"
         "right(<text>, <integer0>); left(<text>, -1); substring(<text>, -2, 2); nullif(trim(<text>), '');"
         "cast(<integer> as text); cast(<decimal> as text); cast(<date0> as text); cast(<double0> as text);"
+        "replace(<text>, 'a', ''); replace(<text>, ' ', '_'); sha256(<text>); to_json(<text>); to_json(<decimal>);"
+        "to_json(<date0>); to_json(<double0>); to_json($place); to_json(<boolean0>);"
+        "(select string_agg(«n: <text1>, '-' order by <integer0>) from sinks n where <condition1>»);"
         "cast(<timestamp> as text); cast(<boolean0> as text); <text> || <integer>; <decimal> || <text>; <date0> || ' '"
     ),
     "date": (
         "<date> + 17; <date> - 3; <date> + <integer0> % 9; cast(<timestamp> as date); <date> + length(<text0>);"
-        "cast(<date> + interval 1 month as date)"
+        "cast(<date> + interval 1 month as date); last_day(<date>); cast(date_trunc('month', <date>) as date)"
     ),
     "timestamp": (
         "cast(<date> as timestamp); <timestamp> + interval 90 minute; <timestamp> - interval 3 day;"
         "<date> + interval 1 hour; <date> - interval 1 month; <timestamp> + interval 2 year;"
         "<timestamp> - interval 1 week;"
         "<timestamp> + interval (<integer0> % 50) day; <date> + interval (length(<text0>)) month;"
+        "date_trunc('week', <timestamp>); date_trunc('hour', <timestamp>); <date> + <integer0> * interval 90 minute;"
         "coalesce(<timestamp>, <date>); greatest(<date>, <timestamp>)"
     ),
     "double": (
         "<decimal> / <integer>; <integer> / 7; <integer> / <decimal>; cast(<integer> as double);"
         "<double> + <double>; <double> * <double>; -(<double>); abs(<double>); <integer> / <integer>; <decimal> / 3;"
-        "round(<double>, 2); cast(<decimal> as double)"
+        "round(<double>, 2); cast(<decimal> as double); (select avg(«n: <double1>) from sinks n where <condition1>»);"
+        "(select sum(«n: <double1> order by <text0> desc) from sinks n where <condition1>»)"
     ),
     "heat": "<heat0>",
     "boolean": "<condition>",

@@ -566,6 +566,20 @@ _RUNTIME = (
         tools="texts",
     ),
     Fault(
+        "a week begins on Sunday",
+        f"{_SQL}.times",
+        "datetime.timedelta(days=a.weekday())",
+        "datetime.timedelta(days=a.isoweekday() % 7)",
+        tools="months",
+    ),
+    Fault(
+        "numbers in JSON have exponents where Python's have",
+        f"{_SQL}.json",
+        "-6 < point <= 21",
+        "-6 < point <= 16",
+        tools="written",
+    ),
+    Fault(
         "days are counted backwards",
         f"{_SQL}.times",
         "return None if a is None or b is None else (a - b).days",

@@ -121,6 +121,13 @@ left($a, -1): text
 right($a, 3): text
 substring($a, 2, 3): text
 substring($a, -3): text
+replace($a, 'a', ''): text; ab
+replace($a, 'ab', 'é'): ab
+replace($a, '', ''): text
+replace(replace($a, 'aa', 'b'), 'b', '%') || $b: ab, text
+sha256($a): text; ab
+to_json($a): text; ab; integer; price; fine; large; boolean; date; time; double
+to_json($a + $b): price, rate; small, integer
 contains($a, $b): text, text; ab, ab
 starts_with($a, $b): text, text; ab, ab
 ends_with($a, $b): text, text; ab, ab
@@ -227,6 +234,18 @@ $a + interval ($b) minute: recent, integer
 $a - interval ($b) second: recent, integer
 cast($a + interval 1 month as date): recent
 $a + interval 1 hour <= $b: recent, time
+$a + $b * interval 1 month: recent, small; time, integer
+$a - interval 90 minute * $b: recent, small; date, integer
+$a + $b * interval (2) day: recent, small
+last_day($a): recent; date; time
+date_trunc('year', $a): date; time
+date_trunc('month', $a): date; time
+date_trunc('week', $a): date; time; recent
+date_trunc('day', $a): date; time
+date_trunc('hour', $a): recent; time
+date_trunc('minute', $a): time
+date_trunc('second', $a): time
+date_trunc('month', cast($a as date)): time
 """
 
 

@@ -8,6 +8,7 @@ result can be None depends on the operands, which the caller knows: hence `Any`.
 from __future__ import annotations
 
 from forgec_runtime.sql.columns import field, held, integer, one_of, required, short
+from forgec_runtime.sql.json import to_json
 from forgec_runtime.sql.logic import (
     and_,
     between,
@@ -52,7 +53,9 @@ from forgec_runtime.sql.texts import (
     length,
     like,
     lower,
+    replace,
     right,
+    sha256,
     starts_with,
     substring,
     trim,
@@ -62,9 +65,11 @@ from forgec_runtime.sql.texts import (
 from forgec_runtime.sql.times import (
     add_days,
     date_,
+    date_trunc,
     day,
     days_between,
     hours_between,
+    last_day,
     minus,
     minutes_between,
     month,
@@ -88,6 +93,7 @@ __all__ = [
     "coalesce",
     "contains",
     "date_",
+    "date_trunc",
     "day",
     "days_between",
     "decimal_",
@@ -105,6 +111,7 @@ __all__ = [
     "hours_between",
     "in_",
     "integer",
+    "last_day",
     "le",
     "least",
     "left",
@@ -128,10 +135,12 @@ __all__ = [
     "ordered",
     "plus",
     "quotient",
+    "replace",
     "required",
     "right",
     "round_",
     "seconds_between",
+    "sha256",
     "short",
     "sign",
     "starts_with",
@@ -139,6 +148,7 @@ __all__ = [
     "substring",
     "text",
     "timestamp",
+    "to_json",
     "trim",
     "upper",
     "varchar",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from functools import cache, lru_cache
 from typing import Any
@@ -50,6 +51,17 @@ def varchar(a: Any) -> Any:
 @strict
 def trim(a: str) -> Any:
     return a.strip(_SPACES)
+
+
+@strict
+def replace(a: str, old: str, new: str) -> Any:
+    return a.replace(old, new)
+
+
+@strict
+def sha256(a: str) -> Any:
+    """The hash of a text in UTF-8, as 64 digits."""
+    return hashlib.sha256(a.encode()).hexdigest()
 
 
 @strict

@@ -9,6 +9,7 @@ from typing import Any
 from forgec_runtime.errors import Fault
 from forgec_runtime.sql.logic import strict
 
+_UNITS = ("year", "month", "day", "hour", "minute", "second")
 _HOUR, _MINUTE, _SECOND = (datetime.timedelta(seconds=seconds) for seconds in (3600, 60, 1))
 
 
@@ -59,6 +60,24 @@ def month(a: datetime.date) -> Any:
 @strict
 def day(a: datetime.date) -> Any:
     return a.day
+
+
+@strict
+def last_day(a: datetime.date) -> Any:
+    """The last day of the month."""
+    return datetime.date(a.year, a.month, monthrange(a.year, a.month)[1])
+
+
+@strict
+def date_trunc(unit: str, a: datetime.datetime) -> Any:
+    """Where the year, month, week, ... of a time begins; a week begins on Monday."""
+    if unit == "week":
+        return date_trunc("day", a - datetime.timedelta(days=a.weekday()))
+    kept = _UNITS.index(unit)
+    day = datetime.datetime(a.year, a.month if kept > 0 else 1, a.day if kept > 1 else 1)
+    return day.replace(
+        hour=a.hour if kept > 2 else 0, minute=a.minute if kept > 3 else 0, second=a.second if kept > 4 else 0
+    )
 
 
 # -- how often a unit ends between two times --------------------------------------------------------------------------
