@@ -38,6 +38,7 @@ CODES: dict[str, str] = {
     "AFS215": "an argument for no parameter",
     "AFS216": "a missing argument",
     "AFS217": "a column compared with itself where a value has its name",
+    "AFS224": "a view where a table is wanted",
     "AFS301": "a value of another type than is wanted",
     "AFS302": "types that cannot be compared",
     "AFS303": "no value of an enum",

@@ -12,7 +12,7 @@ from forgec.formatting.page import STEP, WIDTH, Page
 from forgec.formatting.statements import put_body, put_sql, put_statement
 from forgec.formatting.worlds import put_fill
 
-_SHORT = frozenset({"policy", "enum", "record", "domain", "function", "invariant", "rule"})
+_SHORT = frozenset({"policy", "enum", "record", "domain", "view", "function", "invariant", "rule"})
 """Declarations that may stand on one line."""
 
 
@@ -39,7 +39,7 @@ def _apart(item: Node) -> bool:
 
 def _one_line(item: Node) -> str | None:
     """A declaration that fits on one line; with SQL only when there is no documentation."""
-    if item.rule not in _SHORT or (item.rule in ("function", "invariant", "rule") and item.nodes("doc")):
+    if item.rule not in _SHORT or (item.rule in ("view", "function", "invariant", "rule") and item.nodes("doc")):
         return None
     text = one_line([item])
     return text if text is not None and len(text) <= WIDTH else None
@@ -81,6 +81,8 @@ def _put(page: Page, item: Node) -> None:
         put_sql(page, item, 0)
     elif item.rule in ("invariant", "rule"):
         _put_claim(page, item)
+    elif item.rule == "view":
+        _put_view(page, item)
     elif item.rule == "domain":
         _put_domain(page, item)
     else:
@@ -138,6 +140,17 @@ def _put_claim(page: Page, item: Node) -> None:
         head = leaves_of(item.parts[:doc])
         flow(page, head, 0, start=len(head), hang=STEP)
         _put_below(page, item.parts[doc : colon + 1])
+    put_sql(page, item, 0)
+
+
+def _put_view(page: Page, item: Node) -> None:
+    """Write a view, its documentation on a line of its own where it must be."""
+    doc, equal = item.index("doc"), item.index("EQUAL")
+    if doc > equal or _fits(item.parts[: equal + 1]):
+        page.put(leaves_of(item.parts[: equal + 1]))
+    else:
+        page.put(leaves_of(item.parts[:doc]))
+        _put_below(page, item.parts[doc : equal + 1])
     put_sql(page, item, 0)
 
 

@@ -49,6 +49,7 @@ class _Build:
         self.report = report
         self.types = TypeResolver(report)
         self.tables: dict[str, m.Table] = {}
+        self.views: dict[str, m.View] = {}
         self.functions: dict[str, m.Function] = {}
 
     def _items(self, kind: type[N]) -> list[N]:
@@ -64,9 +65,9 @@ class _Build:
         self.types.tables = self.tables
         oracle = Oracle(self.tables.values())
         checker = SqlChecker(oracle, Emitter(self.tables, self.functions, clock), self.report)
-        scope = Scope(self.tables, self.functions)
+        scope = Scope(self.tables, self.functions, views=self.views)
         check_columns(self._items(nodes.Table), self.tables, checker, scope)
-        self._functions(checker, scope)
+        self._views_and_functions(checker, scope)
         invariants = self._invariants(checker, scope)
         tools = self._tools(checker, scope)
         rules = self._rules(tools, checker, scope)
@@ -89,6 +90,7 @@ class _Build:
             domains=self.types.domains,
             tables=self.tables,
             invariants=tuple(invariants),
+            views=self.views,
             functions=self.functions,
             tools=tools,
             rules=tuple(rules),
@@ -173,37 +175,55 @@ class _Build:
 
     # -- behaviour ---------------------------------------------------------------------------------------------
 
-    def _functions(self, checker: SqlChecker, scope: Scope) -> None:
-        """In order: a function may call those before it, so that none can recurse."""
-        names = Names("function", self.report)
-        items = self._items(nodes.Function)
+    def _views_and_functions(self, checker: SqlChecker, scope: Scope) -> None:
+        """In order: each may use those before it, so that none can recurse."""
+        views, functions = Names("view", self.report), Names("function", self.report)
+        items = [item for item in self.file.items if isinstance(item, nodes.View | nodes.Function)]
         for i, item in enumerate(items):
-            if not names.add(item.name):
-                continue
             scope = replace(scope, later=frozenset(later.name.text for later in items[i:]))
-            parameters = self._parameters(item.parameters, checker, scope)
-            returns = self.types.cell(item.returns)
-            if returns is None:
-                self.report.give_up(item.name.text)
-                continue
-            inner = scope
-            for parameter in parameters:
-                inner = inner.with_value(parameter.name, parameter.cell)
-            sql = checker.expression(item.sql, inner, returns.type)
-            if sql is None:
-                self.report.give_up(item.name.text)
-                continue
-            sql = as_type(sql, returns.type)
-            returns = Cell(returns.type, may_be_null(sql.expression), returns.references)
-            self.functions[item.name.text] = m.Function(
-                name=item.name.text,
-                doc=_doc(item.doc),
-                span=item.name.span,
-                parameters=parameters,
-                returns=returns,
-                sql=sql,
-                size=size_of(sql.expression, self.functions),
-            )
+            if isinstance(item, nodes.View):
+                if views.add(item.name):
+                    self._view(item, checker, scope)
+            elif functions.add(item.name):
+                self._function(item, checker, scope)
+
+    def _view(self, item: nodes.View, checker: SqlChecker, scope: Scope) -> None:
+        name = item.name.text
+        if name in self.tables:
+            related = [Label(self.tables[name].span, "the table")]
+            self.report.error("AFS208", f"`{name}` is already the name of a table", item.name.span, related=related)
+            return
+        found = checker.view(item.sql, scope)
+        if found is None:
+            self.report.give_up(name)
+            return
+        sql, columns = found
+        self.views[name] = m.View(name=name, doc=_doc(item.doc), span=item.name.span, sql=sql, columns=columns)
+
+    def _function(self, item: nodes.Function, checker: SqlChecker, scope: Scope) -> None:
+        parameters = self._parameters(item.parameters, checker, scope)
+        returns = self.types.cell(item.returns)
+        if returns is None:
+            self.report.give_up(item.name.text)
+            return
+        inner = scope
+        for parameter in parameters:
+            inner = inner.with_value(parameter.name, parameter.cell)
+        sql = checker.expression(item.sql, inner, returns.type)
+        if sql is None:
+            self.report.give_up(item.name.text)
+            return
+        sql = as_type(sql, returns.type)
+        returns = Cell(returns.type, may_be_null(sql.expression), returns.references)
+        self.functions[item.name.text] = m.Function(
+            name=item.name.text,
+            doc=_doc(item.doc),
+            span=item.name.span,
+            parameters=parameters,
+            returns=returns,
+            sql=sql,
+            size=size_of(sql.expression, self.functions),
+        )
 
     def _parameters(
         self, items: tuple[nodes.Parameter, ...], checker: SqlChecker, scope: Scope

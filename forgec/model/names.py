@@ -14,7 +14,9 @@ MAX_NAME = 60
 _LOWER = re.compile(r"[a-z](?:_?[a-z0-9]+)*")
 _ANY = re.compile(r"[A-Za-z](?:_?[A-Za-z0-9]+)*")
 _OURS = frozenset({"call", "row", "q"})
-_TAKEN = {"column": {"call"}, "table": _OURS, "parameter": _OURS, "value": _OURS, "fact": _OURS, "node": _OURS}
+_TAKEN = {
+    "column": {"call"}, "table": _OURS, "view": _OURS, "parameter": _OURS, "value": _OURS, "fact": _OURS, "node": _OURS,
+}  # fmt: skip
 """What the queries of a package call their own, by the kinds of names that would hide it."""
 
 

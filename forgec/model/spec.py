@@ -121,6 +121,13 @@ class Function(Declared):
     size: Size
 
 
+class View(Declared):
+    """A select with a name. `columns` are its cells as a query around it sees them."""
+
+    sql: Sql
+    columns: dict[str, Cell]
+
+
 class Hole(Model):
     sql: Sql
     format: str | None
@@ -297,6 +304,7 @@ class Spec(Declared):
     domains: dict[str, Domain]
     tables: dict[str, Table]
     invariants: tuple[Invariant, ...]
+    views: dict[str, View]
     functions: dict[str, Function]
     tools: dict[str, Tool]
     rules: tuple[Rule, ...]

@@ -15,6 +15,7 @@ from forgec.showing.parts import (
     table_data,
     task_data,
     type_data,
+    view_data,
     world_data,
 )
 from forgec.showing.tool import tool_data
@@ -23,7 +24,8 @@ from forgec.showing.tool import tool_data
 def declared(spec: m.Spec) -> list[str]:
     """Every name that can be asked for, each once."""
     named = [part.name for part in (*spec.rules, *spec.invariants)]
-    kinds = (spec.tables, spec.tools, spec.functions, spec.worlds, spec.tasks, spec.enums, spec.records, spec.domains)
+    types = (spec.enums, spec.records, spec.domains)
+    kinds = (spec.tables, spec.views, spec.tools, spec.functions, spec.worlds, spec.tasks, *types)
     return list(dict.fromkeys([*(name for kind in kinds for name in kind), *named]))
 
 
@@ -35,6 +37,8 @@ def find(spec: m.Spec, name: str) -> list[dict[str, Any]]:
 def _find(spec: m.Spec, name: str) -> Iterator[dict[str, Any]]:
     if name in spec.tables:
         yield table_data(spec.tables[name], spec)
+    if name in spec.views:
+        yield view_data(spec.views[name], spec)
     if name in spec.tools:
         yield tool_data(spec.tools[name], plan_package(spec))
     if name in spec.functions:

@@ -29,6 +29,9 @@ def overview(spec: m.Spec) -> dict[str, Any]:
             }
             for table in spec.tables.values()
         ],
+        "views": [
+            {"name": view.name, "doc": flat(view.doc), "columns": list(view.columns)} for view in spec.views.values()
+        ],
         "functions": [
             {"name": function.name, "signature": function_signature(function, spec), "doc": flat(function.doc)}
             for function in spec.functions.values()

@@ -8,7 +8,7 @@ from typing import Any
 from forgec.codegen.values import to_json
 from forgec.model import spec as m
 from forgec.showing.overview import column_data, domain_line, fields_data, plan_line
-from forgec.showing.signatures import function_signature
+from forgec.showing.signatures import cell_text, function_signature
 from forgec.showing.uses import (
     edges,
     flat,
@@ -18,9 +18,11 @@ from forgec.showing.uses import (
     sqls_of,
     sqls_of_node,
     tables_in,
+    views_in,
     writes_of,
 )
 from forgec.sql.query import Sql
+from forgec.sql.scope import Rows
 from forgec_runtime.types import Enum, Record, Type
 
 
@@ -57,6 +59,29 @@ def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
         "functions": [f.name for f in spec.functions.values() if table.name in tables_in(f.sql, spec.tables)],
         "invariants": [one.name for one in spec.invariants if table.name in one.sql.reads],
         "rows": {world.name: len(world.rows[table.name]) for world in spec.worlds.values()},
+    }
+
+
+def view_data(view: m.View, spec: m.Spec) -> dict[str, Any]:
+    """A view: its columns, what it selects, and where it is used."""
+    assert isinstance(view.sql.shape, Rows)
+
+    def used(sqls: list[Sql]) -> bool:
+        return any(view.name in views_in(sql) for sql in sqls)
+
+    return {
+        "kind": "view",
+        "name": view.name,
+        "doc": flat(view.doc),
+        "columns": [{"name": name, "type": cell_text(cell, spec)} for name, cell in view.sql.shape.columns.items()],
+        "sql": flat(view.sql.span.text),
+        "reads": [name for name in spec.tables if name in view.sql.reads],
+        "used_by": {
+            "tools": [tool.name for tool in spec.tools.values() if used(sqls_of(tool, spec.rules))],
+            "views": [other.name for other in spec.views.values() if used([other.sql])],
+            "functions": [one.name for one in spec.functions.values() if used([one.sql])],
+            "invariants": [one.name for one in spec.invariants if used([one.sql])],
+        },
     }
 
 

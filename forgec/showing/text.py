@@ -19,6 +19,7 @@ def overview_text(data: Data) -> str:
     sections = [
         ("types", _types(data)),
         ("tables", [line for table in data["tables"] for line in (_table_line(table), *_columns(table))]),
+        ("views", [f"{view['name']}: {', '.join(view['columns'])}{_doc(view)}" for view in data["views"]]),
         ("functions", _signatures(data["functions"])),
         ("tools", _signatures(data["tools"])),
         ("rules", [f"{r['name']}: {r['verdict']} on {', '.join(r['tools'])}{_doc(r)}" for r in data["rules"]]),
@@ -108,6 +109,18 @@ def _table_name(table: Data) -> str:
     return f"{table['name']}, one row" if table["single"] else str(table["name"])
 
 
+def _view(data: Data) -> str:
+    names = max(len(column["name"]) for column in data["columns"])
+    columns = [f"{column['name'].ljust(names)}  {column['type']}" for column in data["columns"]]
+    sections = [
+        ("columns", columns),
+        ("selects", [data["sql"]]),
+        ("reads", data["reads"]),
+        ("used by", [f"{kind[:-1]} {name}" for kind, names in data["used_by"].items() for name in names]),
+    ]
+    return _page(_head(data), sections)
+
+
 def _function(data: Data) -> str:
     used = data["used_by"]
     sections = [
@@ -163,8 +176,8 @@ def _node(node: Data) -> Iterator[str]:
 
 
 _PARTS: dict[str, Callable[[Data], str]] = {
-    "tool": _tool, "table": _table, "function": _function, "rule": _rule, "invariant": _invariant, "enum": _type,
-    "record": _type, "type": _domain, "world": _world, "task": _task,
+    "tool": _tool, "table": _table, "view": _view, "function": _function, "rule": _rule, "invariant": _invariant,
+    "enum": _type, "record": _type, "type": _domain, "world": _world, "task": _task,
 }  # fmt: skip
 
 

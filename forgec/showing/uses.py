@@ -57,6 +57,11 @@ def tables_in(sql: Sql, tables: Iterable[str]) -> set[str]:
     return found & known
 
 
+def views_in(sql: Sql) -> set[str]:
+    """The views that SQL itself takes rows from, those that they are made of included."""
+    return {node.meta["view"] for tree in trees(sql) for node in tree.find_all(exp.Subquery) if "view" in node.meta}
+
+
 def functions_in(sql: Sql, functions: Mapping[str, m.Function]) -> list[str]:
     """The functions of the spec that SQL calls, those they call included, in the order of the spec."""
     found: set[str] = set()

@@ -10,7 +10,7 @@ from forgec.diagnostics import Report, counted, did_you_mean
 from forgec.source import Span
 from forgec.sql.allow import check_allowed
 from forgec.sql.emit import Emitter, empty_rows, typed_null
-from forgec.sql.frames import UNKNOWN, Frame, Unresolved
+from forgec.sql.frames import UNKNOWN, Columns, Frame, Unresolved
 from forgec.sql.infer import assignable, comparable, infer
 from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Oracle, Rejected, parse_type
@@ -61,6 +61,22 @@ class SqlChecker:
             return self._expression(fragment, tree, resolver)
         except Unresolved:
             return None
+
+    def view(self, text: SqlText, scope: Scope) -> tuple[Sql, Columns] | None:
+        """A select that others take their rows from, and its columns as those see them."""
+        fragment = self._parsed(text, scope)
+        if fragment is None:
+            return None
+        if not isinstance(fragment.tree, exp.Query) or isinstance(fragment.tree, exp.Subquery):
+            self.report.error("AFS405", "a view is a select", text.span)
+            return None
+        resolver = Resolver(fragment, scope, self.report, inner=True)
+        try:
+            tree, columns = resolver.query()
+        except Unresolved:
+            return None
+        sql = self._query(fragment, tree, columns, resolver)
+        return None if sql is None else (sql, columns)
 
     def expression(
         self,

@@ -46,9 +46,14 @@ class ExpressionResolver:
         name = node.name
         if self.scope.alone:
             return self._fail("AFS308", f"no table can be read here, and `{name}` would be one", node)
-        hint = did_you_mean(name, self.scope.tables)
+        if name in self.scope.views:
+            message = f"`{name}` is a view, and a table is wanted here"
+            return self._fail("AFS224", message, node, f"read it with `from {name}`")
+        hint = did_you_mean(name, {**self.scope.tables, **self.scope.views})
         if name in self.scope.values:
             hint = f"a value of the call is written `${name}`"
+        if name in self.scope.later:
+            hint = "views and functions use those above them"
         similar = self.scope.tables.get((hint or "").removeprefix("did you mean `").removesuffix("`?"))
         related = [Label(similar.span, "a table with a similar name is declared here")] if similar else []
         self.report.error(

@@ -13,10 +13,14 @@ from forgec.sql.tree import MARK, Fragment, Lookup, Value, exp, is_value, writte
 
 
 class QueryResolver(ExpressionResolver):
-    """Resolves selects: every column qualified, `*` spelled out, each source named."""
+    """Resolves selects: every column qualified, `*` spelled out, each source named.
 
-    def __init__(self, fragment: Fragment, scope: Scope, report: Report) -> None:
+    The whole fragment may be an `inner` one, which others take their rows from.
+    """
+
+    def __init__(self, fragment: Fragment, scope: Scope, report: Report, *, inner: bool = False) -> None:
         super().__init__(fragment, scope, report)
+        self.inner = inner
         self.ctes: list[dict[str, Columns]] = []
 
     def _query(self, node: exp.Expr, outer: Frame | None) -> tuple[exp.Expr, Columns]:
@@ -28,7 +32,7 @@ class QueryResolver(ExpressionResolver):
         self.ctes.append({})
         for cte in with_.expressions if with_ is not None else ():
             query, columns = self._query(cte.this, outer)
-            if cte.alias in self.scope.tables or cte.alias in self.ctes[-1]:
+            if cte.alias in {**self.scope.tables, **self.scope.views, **self.ctes[-1]}:
                 raise self._fail("AFS208", f"the name `{cte.alias}` is taken", cte)
             cte.set("this", query)
             self.ctes[-1][cte.alias] = self._renamed(columns, cte)
@@ -78,7 +82,7 @@ class QueryResolver(ExpressionResolver):
         if isinstance(node, exp.Table):
             columns = self._table_columns(node)
             alias = node.alias or written(node.name).lstrip("$")
-            node.set("alias", exp.TableAlias(this=exp.to_identifier(alias)))
+            node = self._named_source(node, alias)
         elif isinstance(node, exp.Subquery) and node.alias:
             query, columns = self._query(node.this, frame.outer)
             columns = self._renamed(columns, node)
@@ -93,6 +97,20 @@ class QueryResolver(ExpressionResolver):
             columns = {name: Cell(cell.type, True, cell.references) for name, cell in columns.items()}
         frame.sources[alias] = columns
         return node
+
+    def _named_source(self, node: exp.Table, alias: str) -> exp.Expr:
+        """A table under its alias; a view as the select that it stands for."""
+        named = exp.TableAlias(this=exp.to_identifier(alias))
+        view = self.scope.views.get(node.name)
+        if view is None or is_value(node.this) or node.meta.get("cte"):
+            node.set("alias", named)
+            return node
+        query = view.sql.expression.copy()
+        for part in query.walk():  # places are those of another piece of SQL
+            part.meta.pop("start", None)
+        source = exp.Subquery(this=query, alias=named)
+        source.meta.update(node.this.meta, view=view.name)
+        return source
 
     def _check_alias(self, alias: str, node: exp.Expr) -> None:
         if alias in ("call", "q") or alias.startswith("_") or MARK in alias or not alias.isascii():
@@ -117,6 +135,10 @@ class QueryResolver(ExpressionResolver):
             if node.name in ctes:
                 node.meta["cte"] = True
                 return dict(ctes[node.name])
+        view = self.scope.views.get(node.name)
+        if view is not None:
+            self.reads.update(view.sql.reads)
+            return dict(view.columns)
         if node.name not in self.scope.tables:
             raise self._unknown_table(node)
         self.reads.add(node.name)
@@ -204,7 +226,7 @@ class QueryResolver(ExpressionResolver):
             if isinstance(ordered.this, exp.Literal | exp.Var):
                 raise self._fail("AFS405", "order by a column or expression, not by a number", ordered)
             ordered.set("this", self._named(ordered.this, frame))
-        if node.args.get("limit") is not None and node is not self.fragment.tree:
+        if node.args.get("limit") is not None and (self.inner or node is not self.fragment.tree):
             self._break_ties(node, frame)
 
     def _break_ties(self, node: exp.Expr, frame: Frame) -> None:

@@ -11,7 +11,7 @@ from forgec.sql.tree import exp
 from forgec_runtime.types import Type
 
 if TYPE_CHECKING:
-    from forgec.model.spec import Function, Table
+    from forgec.model.spec import Function, Table, View
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,9 @@ class Scope:
     tables: Mapping[str, Table]
     functions: Mapping[str, Function]
     values: Mapping[str, Shape] = field(default_factory=dict)
+    views: Mapping[str, View] = field(default_factory=dict)
     later: frozenset[str] = frozenset()
-    """Functions that are declared, but not yet known here."""
+    """Functions and views that are declared, but not yet known here."""
     alone: bool = False
     """Whether no table can be read here, whatever there is."""
     where: str = ""

@@ -164,6 +164,10 @@ class Builder:
 
     # -- behaviour ---------------------------------------------------------------------------------------------
 
+    def _view(self, tree: Tree[Token]) -> nodes.View:
+        name, doc, sql = tree.children
+        return nodes.View(self._span(tree), self._name(name), self._maybe(doc), self._build(sql))
+
     def _function(self, tree: Tree[Token]) -> nodes.Function:
         name, params, returns, doc, sql = tree.children
         parts = self._build(params), self._build(returns), self._maybe(doc), self._build(sql)

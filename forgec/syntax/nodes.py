@@ -202,6 +202,13 @@ class Function(Node):
 
 
 @dataclass(frozen=True)
+class View(Node):
+    name: Name
+    doc: Text | None
+    sql: SqlText
+
+
+@dataclass(frozen=True)
 class Write(Node):
     kind: Literal["insert", "update", "delete"]
     sql: SqlText
@@ -380,7 +387,8 @@ class Task(Node):
 
 
 Item = (
-    Environment | Policy | Enum | Record | Domain | Table | Invariant | Function | Tool | Rule | World | Test | Task
+    Environment | Policy | Enum | Record | Domain | Table | View | Invariant | Function | Tool | Rule | World | Test
+    | Task
 )  # fmt: skip
 
 

@@ -9,6 +9,13 @@ _CONVERSIONS, _NUMBERS, _WRITES = "forgec.plans.conversions", "forgec.plans.numb
 
 _COMPILER = (
     Fault(
+        "a view is all rows of its tables",
+        _QUERY,
+        "    _nest_values(query)\n",
+        "    _nest_values(query); [v.this.set('where', None) for v in query.find_all(exp.Subquery)]\n",
+        tools="work finish_work",
+    ),
+    Fault(
         "a NULL breaks a check",
         _EXPRESSION,
         "py.compare(lowered.node, ast.Is(), ast.Constant(False))",

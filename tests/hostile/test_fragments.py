@@ -20,6 +20,8 @@ PLACES = {
     "delete": "tool delete_%i() { delete from notes where (%s) is null; }",
     "insert": "tool insert_%i() { insert into accounts (id, owner) values (%s, 'x'); }",
     "argument default": "tool param_%i(x text default (%s)) { }",
+    "type": "type Type%i = text check ((%s) is not null);",
+    "view": "view view_%i = select %s as x;",
     "function": "function function_%i() returns text = %s;",
     "check": "table check_%i { id text key, a integer? check ((%s) is not null) }",
     "default": "table default_%i { id text key, a text default (%s) }",

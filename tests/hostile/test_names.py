@@ -22,6 +22,8 @@ tool N(N integer, other -> N as r) returns integer? {
   insert into N_changed (owner) select id from N where N.N = $N;
   return $v + N['a'].N + (select count(*) from N_changed);
 }
+view N_view = select N.id as N, N.N as id from N where N.N is not null;
+tool N_3(N text) returns { N text, id integer }[] { return select N.N, N.id from N_view N where N.N = $N; }
 tool N_2(value N) returns { id text, N integer? }[] { return select id, N from N where kind = $value order by N desc; }
 tool N_tool(N -> N as r, other Rec) returns text {
   update N set rec = $other where id = $N;
@@ -70,6 +72,7 @@ BAD = (
 ROLES = {
     "environment": "environment %s { }\ntool t() { }\nworld w { }",
     "table": "environment e { }\ntable %s { id text key }\ntool t() { }\nworld w { }",
+    "view": "environment e { }\nview %s = select 1 as x;\ntool t() { }\nworld w { }",
     "column": "environment e { }\ntable a { id text key, %s integer? }\ntool t() { }\nworld w { }",
     "function": "environment e { }\nfunction %s() returns integer = 1;\ntool t() { }\nworld w { }",
     "tool": "environment e { }\ntool %s() { }\nworld w { }",

@@ -91,6 +91,14 @@ def test_functions_that_multiply_when_they_are_written_out(first: str, next_: st
     assert told(HEAD + TAIL + "\n".join(chain) + "\n" + tool) == {"AFS403"}
 
 
+def test_views_that_multiply() -> None:
+    chain = ["view v0 = select id from accounts;"]
+    chain.extend(f"view v{i} = select id from v{i - 1} union all select id from v{i - 1};" for i in range(1, 60))
+    assert told(HEAD + TAIL + "\n".join(chain)) == {"AFS403"}
+    deep = ["view v0 = select id from accounts;", *(f"view v{i} = select id from v{i - 1};" for i in range(1, 300))]
+    assert told(HEAD + TAIL + "\n".join(deep)) == {"AFS403"}
+
+
 def test_records_that_multiply() -> None:
     records = ["record R0 { a integer }", *(f"record R{i} {{ a R{i - 1}, b R{i - 1} }}" for i in range(1, 60))]
     assert told(HEAD + TAIL + "\n".join(records)) == {"AFS305"}
