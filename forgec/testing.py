@@ -57,9 +57,9 @@ class _Run:
 
     def _call(self, step: m.Run) -> None:
         arguments = {name: self.reference.evaluate(sql_, self.values) for name, sql_ in step.call.arguments.items()}
-        tool = self.environment.tools[step.call.tool]
+        tool = self.environment.tool(step.call.tool)
         given = [(self.episode, step.call.tool, _json_able(arguments))]
-        (result,) = self.environment.step(given)
+        (result,) = self.environment.step(given, by=None)
         decoded = decode_arguments(tool, _json_able(arguments))
         if isinstance(decoded, str):
             self._compare_failure(step, result.text)

@@ -47,15 +47,19 @@ class _Package:
         self.tools = plan.constants.tools
 
     def files(self) -> dict[str, str]:
+        tools = self.spec.tools.values()
+        agent, user = ([tool for tool in tools if tool.side == side] for side in ("agent", "user"))
         files = {
             "__init__.py": self._init(),
             "schema.py": self._schema(),
             "schema.sql": self._schema_sql(),
             "tasks.py": self._tasks(),
             "policy.md": policy_text(self.spec),
-            "tools.json": schemas_text(self.spec.tools.values()),
+            "tools.json": schemas_text(agent),
             "tools/__init__.py": self._tools_init(),
         }
+        if user:
+            files["user_tools.json"] = schemas_text(user)
         if self.plan.functions:
             files["functions.py"] = self._functions()
         for name in self.spec.tools:
@@ -190,9 +194,11 @@ class _Package:
 
 
 def policy_text(spec: m.Spec) -> str:
-    """What an agent is told before anything else: the policy, rules and invariants that have a text."""
-    rules = [" ".join(rule.doc.split()) for rule in spec.rules]
-    invariants = [" ".join(one.doc.split()) for one in spec.invariants if one.doc.strip()]
+    """What an agent is told before anything else: the policy, and the rules and invariants of its side with a text."""
+    tools = [tool.name for tool in spec.tools.values() if tool.side == "agent"]
+    rules = [" ".join(rule.doc.split()) for rule in spec.rules if any(name in rule.sqls for name in tools)]
+    own = [one for one in spec.invariants if all(spec.tables[name].side == "agent" for name in one.sql.reads)]
+    invariants = [" ".join(one.doc.split()) for one in own if one.doc.strip()]
     clock = spec.clock.isoformat(sep=" ")
     return render("policy.md.j2", doc=spec.doc, policy=spec.policy, clock=clock, rules=rules, invariants=invariants)
 

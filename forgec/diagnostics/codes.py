@@ -38,6 +38,8 @@ CODES: dict[str, str] = {
     "AFS215": "an argument for no parameter",
     "AFS216": "a missing argument",
     "AFS217": "a column compared with itself where a value has its name",
+    "AFS221": "a table of the other side",
+    "AFS222": "an audited rule about a tool of the user",
     "AFS224": "a view where a table is wanted",
     "AFS301": "a value of another type than is wanted",
     "AFS302": "types that cannot be compared",

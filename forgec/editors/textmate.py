@@ -82,7 +82,7 @@ def _repository(known: Terminals) -> dict[str, Rule]:
         "nested": {"begin": r"\{", "end": r"\}", "patterns": [{"include": "#nested"}, *_includes(_ORDER)]},
         "title": {"match": r"^(test|policy)\b", "captures": _captures("keyword.declaration.afs")},
         "declaration": {
-            "match": rf"^({starts})\s+({name})",
+            "match": rf"^(user\s+tool|{starts})\s+({name})",
             "captures": _captures("keyword.declaration.afs", "entity.name.type.afs"),
         },
         "statement": {

@@ -43,7 +43,13 @@ def build_tool(
         checker.report.error("AFS501", f"`{item.name}` may end without a result", item.name.span, help=hint)
     doc = item.doc.value if item.doc else ""
     return m.Tool(
-        name=item.name.text, doc=doc, span=item.name.span, parameters=parameters, returns=result, body=statements
+        name=item.name.text,
+        doc=doc,
+        span=item.name.span,
+        parameters=parameters,
+        returns=result,
+        body=statements,
+        side=item.side,
     )
 
 

@@ -217,6 +217,7 @@ class Tool(Declared):
     parameters: tuple[Parameter, ...]
     returns: Result | None
     body: tuple[Statement, ...]
+    side: Side = "agent"
 
 
 class Rule(Declared):

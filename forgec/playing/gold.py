@@ -82,7 +82,7 @@ def _call(env: Environment, episode: Episode, step: Step, values: Mapping[str, A
         name: json_able(_value(env, episode, f"{step.name}, argument {name}", argument, values))
         for name, argument in step.arguments.items()
     }
-    (result,) = env.step([(episode, step.tool, arguments)])
+    (result,) = env.step([(episode, step.tool, arguments)], by=None)
     return GoldCall(step.name, step.tool, arguments, result)
 
 

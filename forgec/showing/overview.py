@@ -24,6 +24,7 @@ def overview(spec: m.Spec) -> dict[str, Any]:
             {
                 "name": table.name,
                 "single": table.single,
+                "side": table.side,
                 "doc": flat(table.doc),
                 "columns": [column_data(column) for column in table.columns],
             }
@@ -37,7 +38,12 @@ def overview(spec: m.Spec) -> dict[str, Any]:
             for function in spec.functions.values()
         ],
         "tools": [
-            {"name": tool.name, "signature": tool_signature(tool, spec), "doc": flat(tool.doc)}
+            {
+                "name": tool.name,
+                "side": tool.side,
+                "signature": tool_signature(tool, spec),
+                "doc": flat(tool.doc),
+            }
             for tool in spec.tools.values()
         ],
         "rules": [

@@ -33,6 +33,7 @@ def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
         "kind": "table",
         "name": table.name,
         "single": table.single,
+        "side": table.side,
         "doc": flat(table.doc),
         "columns": [column_data(column) for column in table.columns],
         "referenced_by": {

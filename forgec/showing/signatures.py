@@ -41,7 +41,8 @@ def tool_signature(tool: m.Tool, spec: m.Spec) -> str:
     """`lend_book(member_id -> members as m, ...) returns loans`."""
     parameters = ", ".join(parameter_text(parameter) for parameter in tool.parameters)
     returns = f" returns {result_text(tool.returns, spec)}" if tool.returns is not None else ""
-    return f"{tool.name}({parameters}){returns}"
+    user = "user tool " if tool.side == "user" else ""
+    return f"{user}{tool.name}({parameters}){returns}"
 
 
 def function_signature(function: m.Function, spec: m.Spec) -> str:

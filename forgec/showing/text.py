@@ -106,7 +106,8 @@ def _table_line(table: Data) -> str:
 
 
 def _table_name(table: Data) -> str:
-    return f"{table['name']}, one row" if table["single"] else str(table["name"])
+    side = " on user" if table["side"] == "user" else ""
+    return f"{table['name']}{side}{', one row' if table['single'] else ''}"
 
 
 def _view(data: Data) -> str:

@@ -22,6 +22,7 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
     return {
         "kind": "tool",
         "name": tool.name,
+        "side": tool.side,
         "signature": tool_signature(tool, spec),
         "doc": flat(tool.doc),
         "parameters": [

@@ -174,9 +174,9 @@ class Builder:
         return nodes.Function(self._span(tree), self._name(name), *parts)
 
     def _tool(self, tree: Tree[Token]) -> nodes.Tool:
-        name, params, returns, doc, block = tree.children
+        side, name, params, returns, doc, block = tree.children
         parts = self._build(params), self._maybe(returns), self._maybe(doc), self._build(block)
-        return nodes.Tool(self._span(tree), self._name(name), *parts)
+        return nodes.Tool(self._span(tree), self._name(name), *parts, _side(side))
 
     def _params(self, tree: Tree[Token]) -> tuple[nodes.Parameter, ...]:
         return self._all(tree.children)

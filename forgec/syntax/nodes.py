@@ -276,6 +276,7 @@ class Tool(Node):
     returns: TypeExpression | None
     doc: Text | None
     body: tuple[Statement, ...]
+    side: Side
 
 
 @dataclass(frozen=True)

@@ -55,4 +55,4 @@ def _built(tree: Tree[Token], builder: Builder) -> Iterator[Item]:
             try:
                 yield builder.item(child)
             except Swallowed:
-                builder.report.give_up(str(child.children[0]))
+                builder.report.give_up(str(next(part for part in child.children if isinstance(part, Token))))

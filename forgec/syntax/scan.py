@@ -10,8 +10,8 @@ from forgec.diagnostics import Report
 from forgec.source import Source, Span
 
 KEYWORDS = (
-    "environment", "policy", "enum", "record", "type", "table", "single", "view", "invariant", "function", "tool",
-    "rule", "world", "test", "task",
+    "environment", "policy", "enum", "record", "type", "table", "single", "view", "invariant", "function", "user",
+    "tool", "rule", "world", "test", "task",
 )  # fmt: skip
 
 MAX_FILE = 1_000_000
@@ -26,7 +26,9 @@ SCAN = re.compile(
     re.MULTILINE,
 )
 """Texts, strings and comments, so that what looks like code inside them is none; declarations; brackets."""
-_DECLARED = re.compile(rf"^(?:[ \t]*(?:{'|'.join(KEYWORDS)})\s+|[A-Za-z]+[ \t]+)([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE)
+_DECLARED = re.compile(
+    rf"^(?:[ \t]*(?:user\s+)?(?:{'|'.join(KEYWORDS)})\s+|[A-Za-z]+[ \t]+)([A-Za-z_][A-Za-z0-9_]*)", re.MULTILINE
+)
 """A declaration, perhaps indented or with a misspelled keyword, and its name."""
 
 

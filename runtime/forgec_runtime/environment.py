@@ -20,7 +20,7 @@ from .results import Result
 from .reward import Reward, reward
 from .schema import Index, Table
 from .tasks import Task
-from .tool import Arguments, Tool, decode_arguments, unknown_tool
+from .tool import Arguments, Side, Tool, decode_arguments, unknown_tool
 from .world import Base, Stored, World
 
 StepCall = tuple[Episode, str, Arguments]
@@ -51,7 +51,14 @@ class Environment:
         self.clock = clock
         self.policy = policy
         self.tables: tuple[Table[Any], ...] = tuple(tables)
-        self.tools = {tool.name: tool for tool in tools}
+        everyone = {tool.name: tool for tool in tools}
+        self.tools = {name: tool for name, tool in everyone.items() if tool.side == "agent"}
+        """What the agent can call."""
+        self.user_tools = {name: tool for name, tool in everyone.items() if tool.side == "user"}
+        """What the user can call."""
+        self._callable: dict[Side | None, dict[str, Tool]] = {
+            "agent": self.tools, "user": self.user_tools, None: everyone
+        }  # fmt: skip
         self.worlds = {world.name: world for world in worlds}
         self.tasks = {task.name: task for task in tasks}
         self.executions = 0
@@ -112,9 +119,13 @@ class Environment:
             raise snapshots.misfit(f"{self.name} has no task {name!r} in the world {world}")
         return world, task
 
-    def call(self, episode: Episode, tool: str, /, **arguments: Any) -> Result:
+    def call(self, episode: Episode, tool: str, by: Side | None = "agent", /, **arguments: Any) -> Result:
         """One call: a step of one."""
-        return self.step([(episode, tool, arguments)])[0]
+        return self.step([(episode, tool, arguments)], by)[0]
+
+    def tool(self, name: str) -> Tool:
+        """A tool of either side. Raises `KeyError` for an unknown name."""
+        return self._callable[None][name]
 
     def reward(self, episode: Episode, task: Task) -> Reward:
         """The reward of an episode as it stands, with the reasons when it is not 1. Raises `GoldError`."""
@@ -124,19 +135,23 @@ class Environment:
         """The rewards of many episodes, each for a task."""
         return [self.reward(episode, task) for episode, task in asked]
 
-    def step(self, calls: Sequence[StepCall]) -> list[Result]:
+    def step(self, calls: Sequence[StepCall], by: Side | None = "agent") -> list[Result]:
         """Run calls of any tools in any episodes; the results are in the order of the calls.
 
         Calls of one episode run in the order given. A call that fails changes nothing and fails alone. How often
         DuckDB is asked depends on the tools called, not on the number of calls.
+
+        The calls are the agent's, who knows no other tools than its own; or the user's; or, with None, each is made by
+        the side that the tool is of.
         """
+        tools = self._callable[by]
         results: list[Result | None] = [None] * len(calls)
         later: _Later = {}
         ready: list[Call] = []
         for index, (episode, name, arguments) in enumerate(calls):
-            tool = self.tools.get(name) if isinstance(name, str) else None
+            tool = tools.get(name) if isinstance(name, str) else None
             if tool is None:
-                results[index] = Result("invalid", unknown_tool(name, self.tools))
+                results[index] = Result("invalid", unknown_tool(name, tools))
                 continue
             decoded = decode_arguments(tool, arguments)
             if isinstance(decoded, str):

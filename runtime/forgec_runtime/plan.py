@@ -88,7 +88,7 @@ def _call(env: Environment, episode: Episode, task: Task, step: Step, values: Ma
         name: json_able(_evaluate(env, episode, task, f"{step.name}, argument {name}", argument, values))
         for name, argument in step.arguments.items()
     }
-    (result,) = env.step([(episode, step.tool, arguments)])
+    (result,) = env.step([(episode, step.tool, arguments)], by=None)
     if not result.ok:
         written = json.dumps(arguments, ensure_ascii=False)
         detail = f" ({result.detail})" if result.detail else ""

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 from .results import from_json, json_able
 from .types import MAX_NAMED, Mismatch, Type, described, did_you_mean, nullable
 
 REQUIRED: Any = object()
 """Stands for the default of a parameter that has none."""
+
+Side = Literal["agent", "user"]
 
 Arguments = Mapping[str, Any] | str | bytes
 """What an agent sends: an object, or JSON text of one."""
@@ -41,12 +43,13 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """A tool: `function(call, *arguments)` in the order of `parameters`."""
+    """A tool: `function(call, *arguments)` in the order of `parameters`; `side` is who calls it."""
 
     name: str
     function: Callable[..., Any]
     doc: str = ""
     parameters: tuple[Parameter, ...] = field(default=())
+    side: Side = "agent"
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -13,6 +13,7 @@ from typing import IO, Any
 from .environment import Environment
 from .episode import Episode
 from .loading import load_environment
+from .tool import Side
 from .wire import pack, receive, send, unpack
 from .world import Origin, Stored
 
@@ -94,9 +95,9 @@ class _Player:
             file, origin, serials = stored
             self.env.adopt(Stored(file, Origin(*origin), serials))
 
-    def step(self, numbers: list[int], tools: list[str], arguments: list[Any]) -> tuple[Any, ...]:
+    def step(self, numbers: list[int], tools: list[str], arguments: list[Any], by: Side | None) -> tuple[Any, ...]:
         episodes = [self.episodes[number] for number in numbers]
-        results = self.env.step(list(zip(episodes, tools, arguments, strict=True)))
+        results = self.env.step(list(zip(episodes, tools, arguments, strict=True)), by)
         others = [(i, one.kind, one.detail) for i, one in enumerate(results) if one.kind != "ok"]
         return [result.text for result in results], others
 

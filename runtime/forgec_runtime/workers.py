@@ -24,7 +24,7 @@ from .plan import GoldError
 from .results import Kind, Result
 from .reward import Reward, Shortfall
 from .tasks import Task
-from .tool import Arguments
+from .tool import Arguments, Side
 from .wire import pack, receive, send, unpack
 
 SHARED_FROM = 8 * 2**20
@@ -217,11 +217,11 @@ class Workers:
         episode.messages.extend(said)
         return episode
 
-    def call(self, episode: RemoteEpisode, tool: str, /, **arguments: Any) -> Result:
+    def call(self, episode: RemoteEpisode, tool: str, by: Side | None = "agent", /, **arguments: Any) -> Result:
         """One call: a step of one."""
-        return self.step([(episode, tool, arguments)])[0]
+        return self.step([(episode, tool, arguments)], by)[0]
 
-    def step(self, calls: Sequence[tuple[RemoteEpisode, str, Arguments]]) -> list[Result]:
+    def step(self, calls: Sequence[tuple[RemoteEpisode, str, Arguments]], by: Side | None = "agent") -> list[Result]:
         """Run calls of any tools in any episodes: see `Environment.step`.
 
         Raises `ValueError` for closed episodes before anything is run, and `WorkerError` when a worker has died, with
@@ -237,7 +237,7 @@ class Workers:
 
         def message(indices: list[int]) -> list[Any]:
             part = [calls[i] for i in indices]
-            return ["step", [one[0]._number for one in part], [one[1] for one in part], [one[2] for one in part]]
+            return ["step", [one[0]._number for one in part], [one[1] for one in part], [one[2] for one in part], by]
 
         def place(worker: _Worker, reply: tuple[list[str], list[tuple[int, Kind, str]]]) -> None:
             texts, others = reply

@@ -121,7 +121,9 @@ class Bench:
 
     def _step(self, step: tuple[Call, ...], episodes: list[Episode], references: list[ReferenceEpisode]) -> str | None:
         try:
-            found = self.environment.step([(episodes[call.episode], call.tool, call.arguments) for call in step])
+            found = self.environment.step(
+                [(episodes[call.episode], call.tool, call.arguments) for call in step], by=None
+            )
         except Exception as error:
             return f"{step}\ncompiled:  {error!r}"
         for call, result in zip(step, found, strict=True):
@@ -133,7 +135,7 @@ class Bench:
         return None
 
     def _reference(self, episode: ReferenceEpisode, call: Call) -> tuple[bool, Any, str]:
-        tool = self.environment.tools[call.tool]
+        tool = self.environment.tool(call.tool)
         decoded = decode_arguments(tool, call.arguments)
         if isinstance(decoded, str):
             return False, exact(None), decoded

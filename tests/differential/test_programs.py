@@ -57,7 +57,7 @@ def test_programs_reach_every_tool_beyond_its_guards(path: Path, folder: Path) -
         program = Programs(bench.spec, number).program()
         episodes = [bench.environment.reset(world) for world in program.worlds]
         for call in program.calls:
-            if bench.environment.step([(episodes[call.episode], call.tool, call.arguments)])[0].ok:
+            if bench.environment.step([(episodes[call.episode], call.tool, call.arguments)], by=None)[0].ok:
                 silent.discard(call.tool)
         if not silent:
             break
