@@ -108,6 +108,7 @@ class _Package:
             "columns": [self._column(column) for column in table.columns],
             "key": tuple(column.name for column in table.key),
             "serial": table.serial,
+            "listed": table.keys,
             "check": source.function(check) if check else None,
             "check_name": f"check_{table.name}",
         }

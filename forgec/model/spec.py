@@ -51,6 +51,8 @@ class Column(Declared):
     unique: bool = False
     scored: bool = True
     serial: str | None = None
+    keys: tuple[str, ...] = ()
+    """The keys that the engine gives out, where the spec lists them."""
     references: str | None = None
     default: Sql | None = None
     check: Sql | None = None
@@ -58,6 +60,11 @@ class Column(Declared):
     claims: tuple[Claim, ...] = ()
     checks: tuple[Check, ...] = ()
     """What its values satisfy because of its type, then because of `check`, on the row."""
+
+    @property
+    def made(self) -> bool:
+        """Whether the engine makes its values."""
+        return self.serial is not None or bool(self.keys)
 
     @property
     def cell(self) -> Cell:
@@ -80,6 +87,10 @@ class Table(Declared):
     @property
     def serial(self) -> str | None:
         return next((column.serial for column in self.columns if column.serial), None)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return next((column.keys for column in self.columns if column.keys), ())
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from forgec.diagnostics import Report
+from forgec.diagnostics import Label, Report
 from forgec.model.domains import claimed, condition_text
 from forgec.model.names import Names
 from forgec.model.spec import Check, Column, Table
 from forgec.model.types import TypeResolver
+from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Scope
@@ -20,6 +21,8 @@ COUNTED = "{}"
 """The pattern of integer keys that the engine makes: 1, 2, 3."""
 _NO_KEYS = (Record, List, Map, Double)
 """Types whose values are no keys, and not unique."""
+MAX_KEYS = 1_000
+"""Keys that a serial lists: each is looked for when one is made."""
 _SERIAL = re.compile(r"[^{}]*\{0{1,12}\}[^{}]*")
 
 
@@ -38,7 +41,7 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
             if not columns:
                 report.give_up(item.name.text)
                 continue
-        serial = next((column for column in columns if column.serial), None)
+        serial = next((column for column in columns if column.made), None)
         if serial is not None and sum(column.key for column in columns) > 1:
             report.error("AFS307", f"`{serial.name}` is made by the engine and must be the whole key", serial.span)
         doc = item.doc.value if item.doc else ""
@@ -127,7 +130,8 @@ def _column(
         key="key" in kinds,
         unique="unique" in kinds,
         scored="unscored" not in kinds,
-        serial=(serial.pattern or COUNTED) if serial else None,
+        serial=(serial.pattern or COUNTED) if serial and not serial.keys else None,
+        keys=tuple(key.value for key in serial.keys) if serial else (),
         references=cell.references if isinstance(node.type, nodes.Reference) else None,
         domain=cell.domain,
         claims=cell.claims,
@@ -154,6 +158,8 @@ def _check_kind(
         return False
     if serial is None:
         return True
+    if serial.keys:
+        return _check_keys(node, kinds, type_, serial, report)
     patterned = isinstance(type_, Text) and serial.pattern is not None and _SERIAL.fullmatch(serial.pattern)
     counted = isinstance(type_, Integer) and serial.pattern is None
     if "key" not in kinds or not (patterned or counted):
@@ -161,6 +167,28 @@ def _check_kind(
         message = "a serial is a text key with a pattern of zeros in braces, or an integer key without one"
         report.error("AFS307", message, serial.span, help=hint)
         return False
+    return True
+
+
+def _check_keys(
+    node: nodes.Column, kinds: Sequence[str], type_: object, serial: nodes.Modifier, report: Report
+) -> bool:
+    """Whether the keys that a serial lists are good ones."""
+    if "key" not in kinds or not isinstance(type_, Text):
+        hint = "such as `order_id text key serial ('A1', 'B2')`"
+        report.error("AFS307", "a list of keys is for a text key", serial.span, help=hint)
+        return False
+    if len(serial.keys) > MAX_KEYS:
+        message = f"a serial lists at most {MAX_KEYS:,} keys, not {len(serial.keys):,}"
+        report.error("AFS307", message, node.name.span, help="use a pattern, such as `serial 'L{0000}'`")
+        return False
+    seen: dict[str, Span] = {}
+    for key in serial.keys:
+        first = seen.setdefault(key.value, key.span)
+        if first is not key.span:
+            related = [Label(first, "first here")]
+            report.error("AFS208", f"the key '{key.value}' stands twice", key.span, related=related)
+            return False
     return True
 
 

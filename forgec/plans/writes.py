@@ -62,7 +62,7 @@ class Writes:
     def _defaults(self, table: m.Table, given: tuple[str, ...]) -> list[tuple[str, ast.expr]]:
         entries: list[tuple[str, ast.expr]] = []
         for column in table.columns:
-            if column.name in given or column.serial:
+            if column.name in given or column.made:
                 continue
             tree = column.default.expression if column.default else exp.Null()
             entries.append((column.name, stored(tree, column, table.name, self.low)))

@@ -289,8 +289,8 @@ class _Call:
             check_column(table, column, given[column.name])
         row: dict[str, Any] = {}
         for column in table.columns:
-            if column.serial:
-                row[column.name] = self._next_key(table)
+            if column.made:
+                row[column.name] = None  # it has its place, and is made when all else is there
             elif column.name in given:
                 row[column.name] = given[column.name]
             elif column.default is not None:
@@ -298,6 +298,9 @@ class _Call:
                 row[column.name] = check_column(table, column, held)
             else:
                 row[column.name] = None
+        for column in table.columns:
+            if column.made:
+                row[column.name] = self._next_key(table)
         key = key_of(table, row)
         if self.database.find(table, key) is not None:
             raise Refusal(f"{table.name}: {sql.text(key)} already exists")
@@ -306,6 +309,11 @@ class _Call:
         return row
 
     def _next_key(self, table: m.Table) -> str | int:
+        for key in table.keys:
+            if self.database.find(table, (key,)) is None:
+                return key
+        if table.keys:
+            raise Refusal(f"{table.name}: no key is left")
         assert table.serial is not None
         self.episode.counters[table.name] += 1
         if isinstance(table.key[0].type, Integer):

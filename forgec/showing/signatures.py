@@ -62,6 +62,8 @@ def modifiers(column: m.Column) -> str:
     serial = ""
     if column.serial is not None:
         serial = "serial" if column.serial == "{}" else f"serial '{column.serial}'"
+    if column.keys:
+        serial = "serial ('" + "', '".join(key.replace("'", "''") for key in column.keys) + "')"
     parts = ["key" if column.key else "", serial, "unique" if column.unique else ""]
     if column.default is not None:
         parts.append(f"default {flat(column.default.span.text)}")

@@ -64,11 +64,11 @@ class Resolver(QueryResolver):
                 raise self._fail("AFS202", message, identifier, hint, about=identifier.name)
             if identifier.name in columns:
                 raise self._fail("AFS208", f"column `{identifier.name}` is set twice", identifier)
-            if column.serial:
+            if column.made:
                 raise self._fail("AFS408", f"`{column.name}` is made by the engine and cannot be set", identifier)
             columns.append(identifier.name)
         for column in table.columns:
-            if column.name not in columns and not (column.optional or column.serial or column.default):
+            if column.name not in columns and not (column.optional or column.made or column.default):
                 raise self._fail("AFS409", f"an insert into `{name}` must set `{column.name}`", schema)
         self._check_returning(tree)
         return self._insert_rows(tree, name, tuple(columns))

@@ -149,6 +149,11 @@ class Builder:
             self._span(tree), "serial", pattern=None if pattern is None else text.sql_string(str(pattern))
         )
 
+    def _serial_list(self, tree: Tree[Token]) -> nodes.Modifier:
+        tokens = [token for token in tree.children if token is not None]
+        keys = tuple(nodes.Variant(self._span(token), text.sql_string(str(token))) for token in tokens)
+        return nodes.Modifier(self._span(tree), "serial", keys=keys)
+
     def _default(self, tree: Tree[Token]) -> nodes.Modifier:
         return nodes.Modifier(self._span(tree), "default", self._build(tree.children[0]))
 

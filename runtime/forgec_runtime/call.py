@@ -204,8 +204,9 @@ class Call:
 
     def insert(self, table: Table[Row], values: Mapping[str, Any]) -> Row:
         """Add a row; a serial key is made here. Raises `Refusal` for a taken key and a row that must not be."""
-        if table.serial is not None:
-            values = {table.key[-1]: self._next_key(table), **values}
+        if table.makes_keys:
+            made = self._free_key(table) if table.keys else self._next_key(table)
+            values = {table.key[-1]: made, **values}
         row: Row = {name: values[name] for name in table.names}  # type: ignore[assignment]
         key = table.key_of(row)
         if self.find(table, key) is not None:
@@ -243,6 +244,16 @@ class Call:
             last = (self.episode.counters or {}).get(name, self.episode.base.serials[name])
         self.counters = {**(self.counters or {}), name: last + 1}
         return table.serial_key(last + 1)
+
+    def _free_key(self, table: Table[Any]) -> str:
+        """The first of the table's keys that no row has. Raises `Refusal` when all are used."""
+        missing = self._missing(table, table.keys)
+        if missing:
+            raise Fetch(table, missing)
+        for key in table.keys:
+            if self.find(table, key) is None:
+                return key
+        raise self.violation(f"{table.name}: no key is left")
 
     def breaks(self, rule: str) -> None:
         """Note that this call breaks an audited rule; it counts if the call succeeds."""

@@ -46,7 +46,9 @@ def _no_key(row: Mapping[str, Any]) -> Key:
 
 @dataclass(frozen=True, eq=False)
 class Table(Generic[Row]):
-    """One table. `serial` is the pattern of keys that the engine makes; `check` refuses rows that must not be.
+    """One table. `serial` is the pattern of keys that the engine makes, or `keys` are those that it gives out.
+
+    `check` refuses rows that must not be.
 
     A table without a key has always one row, whose key is the empty tuple.
     """
@@ -55,7 +57,12 @@ class Table(Generic[Row]):
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     serial: str | None = None
+    keys: tuple[str, ...] = ()
     check: Callable[[Call, Row], None] | None = None
+
+    @cached_property
+    def makes_keys(self) -> bool:
+        return self.serial is not None or bool(self.keys)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

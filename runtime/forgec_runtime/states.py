@@ -44,7 +44,7 @@ class Layout:
         self.key = tuple(table.key)
         self.columns = tuple(c.name for c in table.columns if c.scored or c.name in self.key)
         self.makers = tuple(_maker(table, name, tables) for name in self.columns)
-        self.made = self.key[-1] if table.serial else None
+        self.made = self.key[-1] if table.makes_keys else None
         """The column whose new values the engine makes."""
 
     def cells(self, row: Row, new: set[New]) -> list[Any]:
@@ -66,7 +66,7 @@ def _maker(table: Table[Any], column: str, tables: Mapping[str, Table[Any]]) -> 
     seen: set[tuple[str, str]] = set()
     while (table.name, column) not in seen:
         seen.add((table.name, column))
-        if table.serial and column == table.key[-1]:
+        if table.makes_keys and column == table.key[-1]:
             return table.name
         target = next((c.references for c in table.columns if c.name == column), None)
         if not target:

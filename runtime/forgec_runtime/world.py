@@ -91,7 +91,7 @@ def _digest(data: bytes) -> str:
 
 def _schema_digest(tables: Mapping[str, Table[Any]]) -> str:
     declared = [
-        (table.name, table.key, table.serial, [(c.name, repr(c.type), c.optional) for c in table.columns])
+        (table.name, table.key, table.keys or table.serial, [(c.name, repr(c.type), c.optional) for c in table.columns])
         for table in tables.values()
     ]
     return _digest(repr(declared).encode())

@@ -263,6 +263,13 @@ _SQL, _WORLD = "forgec_runtime.sql", "forgec_runtime.world"
 
 _RUNTIME = (
     Fault(
+        "a key from a list is given out again",
+        "forgec_runtime.call",
+        "if self.find(table, key) is None:\n                return key",
+        "if self.before(table, key) is None:\n                return key",
+        tools="hang unhang",
+    ),
+    Fault(
         "a deleted row comes back after the call",
         _CALL,
         "episode.overlay.setdefault(name, {}).update(rows)",
