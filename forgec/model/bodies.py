@@ -128,7 +128,7 @@ class _Body:
         if sql is None or (node.message and message is None):
             return None, scope
         shape = self._shape(node, sql)
-        if shape is None:
+        if shape is None or not self.checker.has_type(sql):
             return None, scope
         if is_insert:
             self.first_write = node.span

@@ -71,7 +71,7 @@ def _fact(node: nodes.Fact, checker: SqlChecker, scope: Scope) -> tuple[Fact | N
     if not check_name(node.name, "fact", checker.report) or _taken(node.name, scope, checker.report):
         return None, scope
     sql = checker.expression(node.sql, Scope(scope.tables, scope.functions))
-    if sql is None:
+    if sql is None or not checker.has_type(sql):
         return None, scope
     assert isinstance(sql.shape, Cell)
     if sql.reads:
@@ -171,7 +171,7 @@ def _plan(
 
 def _reason(node: nodes.ReasonNode, checker: SqlChecker, scope: Scope) -> tuple[ReasonNode | None, Scope]:
     sql = checker.any(node.sql, scope)
-    if sql is None:
+    if sql is None or not checker.has_type(sql):
         return None, scope
     shape = sql.shape
     if isinstance(shape, Rows) and not node.many:

@@ -301,6 +301,8 @@ class _Body:
             optional = not isinstance(shape, Rows) and not there
         if statement.message is not None:
             value = py.name("result")
+            if isinstance(shape, Cell):
+                lines[-1] = self._typed(lines[-1])
             missing = ast.UnaryOp(ast.Not(), value) if isinstance(shape, Rows) else py.is_none(value)
             lines.append(ast.If(missing, [self._refusal(statement.message)], []))
             return [*lines, ast.Return(value)]
@@ -313,6 +315,12 @@ class _Body:
         assert isinstance(last, ast.Assign)
         type_ = self._result_type() + (" | None" if optional else "")
         return [*lines[:-1], *returning(last.value, type_)]
+
+    def _typed(self, line: ast.stmt) -> ast.stmt:
+        """`result = ...` with its type, where that comes from a function typed `Any`."""
+        assert isinstance(line, ast.Assign)
+        written, *rest = returning(line.value, f"{self._result_type()} | None")
+        return written if rest else line
 
     def _note_none(self, optional: bool) -> None:
         self.may_be_none = self.may_be_none or optional

@@ -11,7 +11,7 @@ from forgec.plans.lowered import Lowered, NoTwin
 from forgec.sql.frames import UNKNOWN
 from forgec.sql.infer import common_decimal
 from forgec.sql.tree import cast, exp
-from forgec_runtime.types import Boolean, Date, Decimal, Double, Integer, Text, Timestamp, Type
+from forgec_runtime.types import Boolean, Date, Decimal, Double, Integer, List, Map, Record, Text, Timestamp, Type
 
 if TYPE_CHECKING:
     from forgec.plans.expression import Lowering
@@ -70,6 +70,21 @@ def as_type(low: Lowering, tree: exp.Expr, given: Lowered, wanted: Type) -> Lowe
     if given.type.sql != wanted.sql and wanted is not UNKNOWN and is_constant(tree):
         return low.value(cast(tree.copy(), wanted.sql))
     return converted(given, wanted)
+
+
+def built(low: Lowering, tree: exp.Expr, wanted: Type) -> Lowered:
+    """A value of another type, part by part where it is written out. Raises `NoTwin`."""
+    if isinstance(tree, exp.Struct) and isinstance(wanted, Record):
+        parts = {part.this.name: part.expression for part in tree.expressions}
+        entries = [(f.name, built(low, parts.get(f.name, exp.Null()), f.type).node) for f in wanted.fields]
+        return Lowered(py.dictionary(entries), wanted, False)
+    if isinstance(tree, exp.Array) and isinstance(wanted, List):
+        elements = [built(low, part, wanted.of).node for part in tree.expressions]
+        return Lowered(ast.List(elements, ast.Load()), wanted, False)
+    if isinstance(tree, exp.ToMap) and isinstance(wanted, Map):
+        entries = [(part.this.name, built(low, part.expression, wanted.of).node) for part in tree.this.expressions]
+        return Lowered(py.dictionary(entries), wanted, False)
+    return as_type(low, tree, low.value(tree), wanted)
 
 
 def united(low: Lowering, node: exp.Expr, trees: list[exp.Expr]) -> tuple[list[Lowered], Type]:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from forgec.plans import named, numbers, picks, texts, times
 from forgec.plans import python as py
-from forgec.plans.conversions import alike, converted, kind, united
+from forgec.plans.conversions import alike, built, converted, kind, united
 from forgec.plans.lowered import Handler, Lowered, NoTwin, sql_name
 from forgec.sql.nulls import may_be_null
 from forgec.sql.query import cell_of
-from forgec.sql.tree import Lookup, Value, exp
-from forgec_runtime.types import Boolean, List
+from forgec.sql.tree import Element, Lookup, Value, exp
+from forgec_runtime.types import Boolean, Integer, List, Map, Record, Text, Type
 
 if TYPE_CHECKING:
     from forgec.plans.expression import Lowering
@@ -145,7 +145,37 @@ def _array(low: Lowering, node: exp.Expr) -> Lowered:
     return Lowered(ast.List([part.node for part in parts], ast.Load()), List(type_), False)
 
 
+def _element(low: Lowering, node: exp.Expr) -> Lowered:
+    whole, key = low.value(node.this), low.value(node.expression)
+    if isinstance(whole.type, Map):
+        return Lowered(py.call("sql.entry", whole.node, converted(key, Text()).node), whole.type.of, True)
+    if not (isinstance(whole.type, List) and isinstance(key.type, Integer)):
+        raise NoTwin("an element of what only DuckDB knows")
+    return Lowered(py.call("sql.element", whole.node, key.node), whole.type.of, True)
+
+
+def _built(low: Lowering, node: exp.Expr, wanted: Type) -> Lowered:
+    """What is written out, part by part; by one query where that takes several."""
+    asked = len(low.queries)
+    whole = built(low, node, wanted)
+    if len(low.queries) > asked + 1:
+        raise NoTwin("several parts are searched for")
+    return whole
+
+
+def _parts(kind: type[Record] | type[Map]) -> Handler:
+    def lower(low: Lowering, node: exp.Expr) -> Lowered:
+        type_ = low.type_of(node)
+        if not isinstance(type_, kind):
+            raise NoTwin("the types of its parts are DuckDB's to say")
+        return _built(low, node, type_)
+
+    return lower
+
+
 def _cast(low: Lowering, node: exp.Expr) -> Lowered:
+    if isinstance(node.this, exp.Struct | exp.Array | exp.ToMap):
+        return _built(low, node.this, low.type_of(node))
     return converted(low.value(node.this), low.type_of(node))
 
 
@@ -191,6 +221,9 @@ TWINS: dict[type[exp.Expr], Handler] = {
     exp.Nullif: _nullif,
     exp.Case: _case,
     exp.Array: _array,
+    exp.Struct: _parts(Record),
+    exp.ToMap: _parts(Map),
+    Element: _element,
     exp.Cast: _cast,
     exp.Dot: _field,
     exp.Greatest: _extreme("max", "sql.greatest"),

@@ -17,6 +17,7 @@ STRUCTURE = (
     exp.Subquery, exp.CTE, exp.With, exp.TableAlias, exp.Table, exp.Identifier, exp.Column, exp.Star, exp.Alias,
     exp.Paren, exp.Tuple, exp.Literal, exp.Boolean, exp.Null, exp.Union, exp.Except, exp.Intersect, exp.Values,
     exp.Returning, exp.Insert, exp.Update, exp.Delete, exp.Schema, exp.Var, exp.DataType, exp.DataTypeParam,
+    exp.Unnest,  # gives as many rows as its lists have elements
 )  # fmt: skip
 OPERATORS = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
@@ -52,6 +53,7 @@ _ELSEWHERE = {
     "concat": "texts are joined with `||`",
     "date": "write `cast(x as date)`",
     "datetime": "write `cast(x as timestamp)`",
+    "unnest": "it stands in `from`, such as `from unnest(xs) as p(x)`",
     "isnull": "write `x is null`",
 }
 """Functions that are known elsewhere, and what is written here."""
@@ -77,6 +79,9 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Intersect: {"this", "expression", "distinct", "order", "limit", "with_"},
     exp.Values: {"expressions", "alias"},
     exp.Star: set(),
+    exp.Unnest: {"expressions", "alias", "offset"},
+    exp.Bracket: {"this", "expressions"},
+    exp.Array: {"expressions"},
     exp.Cast: {"this", "to"},
     exp.Insert: {"this", "expression", "returning"},
     exp.Update: {"this", "expressions", "where", "returning"},
@@ -142,6 +147,8 @@ def _problem(node: exp.Expr, fragment: Fragment) -> tuple[str, str, str | None] 
     kind = type(node)
     if kind is exp.Literal and not node.is_string and (len(node.name) > 40 or not isfinite(float(node.name))):
         return "AFS403", "this number is too large", None
+    if kind is exp.Slice:
+        return "AFS405", "one element is taken of a list, such as `xs[1]`", "several are rows of `unnest(xs)`"
     if kind not in _ALLOWED:
         word = str(node.name if isinstance(node, exp.Command) else kind.__name__).lower()
         what = f"`{word}`" if fragment.has_word(word) else "this"

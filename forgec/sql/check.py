@@ -20,7 +20,7 @@ from forgec.sql.scope import Cell, Rows, Scope
 from forgec.sql.size import size_of
 from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, literal_record, parse_sql, place_of
 from forgec.syntax.nodes import SqlText
-from forgec_runtime.types import Boolean, Date, Enum, List, Map, Record, Text, Timestamp, Type
+from forgec_runtime.types import Boolean, Date, Enum, List, Map, Record, Text, Timestamp, Type, holds_map
 
 EXAMPLES = {"DATE": "such as '2025-03-01'", "TIMESTAMP": "such as '2025-03-01 09:00:00'"}
 """Of texts that spell a value, by the types of DuckDB."""
@@ -77,6 +77,15 @@ class SqlChecker:
             return None
         sql = self._query(fragment, tree, columns, resolver)
         return None if sql is None else (sql, columns)
+
+    def has_type(self, sql: Sql) -> bool:
+        """Whether the type of an expression is known from what it says; reports when not."""
+        unknown = isinstance(sql.shape, Cell) and sql.shape.type is UNKNOWN
+        if unknown and isinstance(sql.tree, exp.Array | exp.ToMap | exp.Struct):
+            hint = "write it where its type is declared"
+            self.report.error("AFS305", "nothing tells the type of all that is in this", sql.span, help=hint)
+            return False
+        return True
 
     def expression(
         self,
@@ -327,6 +336,10 @@ class SqlChecker:
                     if not self._check_variant(wanted, literal, fragment.span_of(literal)):
                         return False
             types = infer(left), infer(right)
+            if any(type_ is not None and holds_map(type_) for type_ in types):
+                hint = "compare what they have under a key"
+                self.report.error("AFS302", "maps are not compared", fragment.span_of(node), help=hint)
+                return False
             if isinstance(right, exp.Literal) and right.is_string and types[0] is not None and not comparable(*types):
                 if not self._converts(fragment, right, types[0].sql):
                     return False
@@ -404,6 +417,8 @@ def _hint(reason: str) -> str | None:
     """What to write in place of a sum that DuckDB does not know."""
     if re.search(r"\+\([^)]*(VARCHAR|STRING)", reason):
         return "texts are joined with `||`"
+    if "LATERAL join conditions" in reason:
+        return "what is unnested of a table is joined `on true`, and looked at in `where`"
     return "add an interval, such as `+ interval 3 hour`" if re.search(r"[-+]\(TIMESTAMP", reason) else None
 
 

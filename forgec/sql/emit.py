@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from forgec.sql.aggregates import put_in_order
 from forgec.sql.infer import infer
 from forgec.sql.query import cell_of
-from forgec.sql.tree import DIALECT, Apply, Clock, Lookup, Value, cast, exp
-from forgec_runtime.types import Date, Integer
+from forgec.sql.tree import DIALECT, Apply, Clock, Element, Lookup, Value, cast, exp
+from forgec_runtime.types import Date, Integer, Map
 
 if TYPE_CHECKING:
     from forgec.model.spec import Function, Table
@@ -139,6 +139,12 @@ class Emitter:
                 return self.replace(self._inlined(node), value, table, rows)
             if isinstance(node, Lookup):
                 return self.replace(self._subquery(node), value, table, rows)
+            if isinstance(node, Element):
+                return self.replace(_extracted(node), value, table, rows)
+            if isinstance(node, exp.Dot) and not isinstance(node.this, exp.Column | exp.Dot | Value | exp.Cast):
+                return self.replace(_field(node), value, table, rows)
+            if isinstance(node, exp.Unnest) and isinstance(node.args.get("alias"), exp.TableAlias):
+                return self.replace(_unnested(node), value, table, rows)
             if isinstance(node, exp.Table):
                 return self._table(node, table, rows)
             if isinstance(node, exp.ToMap) and not node.this.expressions:
@@ -214,6 +220,37 @@ def _apart(body: exp.Expr, name: str) -> exp.Expr:
         if column.table:
             column.set("table", exp.to_identifier(f"{column.table}__{name}"))
     return body
+
+
+def _extracted(node: Element) -> exp.Expr:
+    """An element as a call: DuckDB counts positions below 0 from the end."""
+    whole, key = node.this.copy(), node.expression.copy()
+    if isinstance(infer(node.this), Map):
+        return exp.Anonymous(this="map_extract_value", expressions=[whole, key])
+    if not (isinstance(key, exp.Literal) and key.name.isdigit()):
+        key = exp.Greatest(this=key, expressions=[exp.Literal.number(0)], ignore_nulls=True)
+    return exp.Anonymous(this="list_extract", expressions=[whole, key])
+
+
+def _field(node: exp.Dot) -> exp.Expr:
+    """A field of what is no column."""
+    name = exp.Literal.string(node.expression.name)
+    return exp.Anonymous(this="struct_extract", expressions=[node.this.copy(), name])
+
+
+def _unnested(node: exp.Unnest) -> exp.Expr:
+    """`unnest` as a select of its own: DuckDB has none of several lists in `from`."""
+    alias = node.args["alias"]
+    lists: list[exp.Expr] = [exp.Unnest(expressions=[part.copy()]) for part in node.expressions]
+    if node.args.get("offset"):
+        lengths: list[exp.Expr] = [exp.Anonymous(this="len", expressions=[part.copy()]) for part in node.expressions]
+        longest = lengths[0]
+        if len(lengths) > 1:
+            longest = exp.Greatest(this=longest, expressions=lengths[1:], ignore_nulls=True)
+        numbers = exp.Anonymous(this="generate_series", expressions=[exp.Literal.number(1), longest])
+        lists.append(exp.Unnest(expressions=[numbers]))
+    items = [exp.alias_(part, name.name) for part, name in zip(lists, alias.columns, strict=True)]
+    return exp.Subquery(this=exp.Select(expressions=items), alias=exp.TableAlias(this=alias.this.copy()))
 
 
 def _operand(tree: exp.Expr) -> exp.Expr:

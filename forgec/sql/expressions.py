@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forgec.diagnostics import Label, Report, counted, did_you_mean
-from forgec.sql.frames import Columns, Frame, Unresolved
-from forgec.sql.infer import infer
+from forgec.sql.frames import UNKNOWN, Columns, Frame, Unresolved
+from forgec.sql.infer import assignable, comparable, infer
 from forgec.sql.nulls import may_be_null
+from forgec.sql.query import cell_of
 from forgec.sql.scope import Cell, Row, Rows, Scope
-from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Fragment, Lookup, Value, cast, exp, is_value, place_of
-from forgec_runtime.types import MAX_ELEMENTS, Date, Integer, Record, Timestamp
+from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Element, Fragment, Lookup, Value, cast, exp, is_value, place_of
+from forgec_runtime.types import MAX_ELEMENTS, Date, Integer, List, Map, Record, Timestamp, Type
 
 if TYPE_CHECKING:
     from forgec.model.spec import Table
@@ -78,8 +79,10 @@ class ExpressionResolver:
     def _resolved(self, node: exp.Expr, frame: Frame) -> exp.Expr:
         if isinstance(node, exp.Column):
             return self._name(node, frame)
-        if isinstance(node, exp.Dot | exp.Bracket):
-            return self._lookup(node, frame)
+        if isinstance(node, exp.Dot):
+            return self._part(node, frame)
+        if isinstance(node, exp.Bracket):
+            return self._bracket(node, frame)
         if isinstance(node, exp.Anonymous):
             return self._apply(node, frame)
         if isinstance(node, exp.CurrentDate):
@@ -142,8 +145,10 @@ class ExpressionResolver:
 
     def _map(self, node: exp.ToMap, frame: Frame) -> exp.Expr:
         """`map {'a': 1}`, its entries in the order of their keys."""
+        if isinstance(node.this, exp.Dot | exp.Bracket):  # what follows the map was read before the word `map`
+            return self._expression(_map_first(node.this), frame)
         entries: dict[str, exp.Expr] = {}
-        for part in node.this.expressions:
+        for part in node.this.expressions if isinstance(node.this, exp.Struct) else [node.this]:
             key = part.this if isinstance(part, exp.PropertyEQ) else None
             if not isinstance(key, exp.Literal) or not key.is_string:
                 hint = "such as map {'a': 1}"
@@ -271,40 +276,72 @@ class ExpressionResolver:
         close = did_you_mean(name, self.scope.values)
         return close.replace("`", "`$", 1) if close else None
 
-    def _lookup(self, node: exp.Expr, frame: Frame) -> exp.Expr:
-        """`table[key]` and `table[key].column`."""
-        fields: list[str] = []
-        bracket = node
-        while isinstance(bracket, exp.Dot):
-            fields.insert(0, bracket.expression.name)
-            bracket = bracket.this
-        if not isinstance(bracket, exp.Bracket) or not isinstance(bracket.this, exp.Column):
-            raise self._fail("AFS405", "only `table[key].column` and `$row.column` take a dot", node)
-        name = bracket.this.name
-        if name not in self.scope.tables or bracket.this.table:
-            raise self._unknown_table(bracket.this)
+    def _part(self, node: exp.Dot, frame: Frame) -> exp.Expr:
+        """`table[key].column`, `list[1].field`, and fields of these."""
+        name = node.expression.name
+        whole = self._expression(node.this, frame)
+        if isinstance(whole, Lookup) and not whole.args.get("field"):
+            return self._looked_up(node, self.scope.tables[whole.name], whole.expressions, name)
+        if "cell" not in whole.meta or not isinstance(node.expression, exp.Identifier):
+            message = "a dot takes a column of a row or table, or a field of a record"
+            raise self._fail("AFS405", message, node, "such as `table[key].column` and `$row.column`")
+        return self._field_of(whole, name, node)
+
+    def _field_of(self, whole: exp.Expr, name: str, node: exp.Expr) -> exp.Dot:
+        part = exp.Dot(this=whole, expression=exp.to_identifier(name))
+        part.meta["cell"] = self._field(node, cell_of(whole), name)
+        return part
+
+    def _bracket(self, node: exp.Bracket, frame: Frame) -> exp.Expr:
+        """`table[key]`, `list[position]` and `map[key]`."""
+        keys = exp.apply_index_offset(node.this, node.expressions, 1, dialect=DIALECT)
+        if self._is_looked_up(node.this, frame):
+            return self._lookup(node, keys, frame)
+        whole = self._expression(node.this, frame)
+        if isinstance(whole, Lookup) and not whole.args.get("field"):
+            raise self._fail("AFS405", "a row has columns: `table[key].column`", node)
+        type_ = known_type(whole)
+        if not isinstance(type_, List | Map):
+            what = f"this is {type_}" if type_ is not None else "the type of this is not known"
+            hint = "bind it with `let` first" if type_ is None else None
+            raise self._fail("AFS411", f"only lists and maps have elements, and {what}", node, hint)
+        if len(keys) != 1:
+            raise self._fail("AFS410", f"one {_index(type_)} is wanted, not {len(keys)}", node)
+        key = self._expression(keys[0], frame)
+        given, wanted = known_type(key), type_.key if isinstance(type_, Map) else Integer()
+        if given is not None and not (comparable(given, wanted) and assignable(wanted, given)):
+            raise self._fail("AFS301", f"the {_index(type_)} is {wanted}, not {given}", keys[0])
+        element = Element(this=settled(whole, type_), expression=key)
+        element.meta["cell"] = Cell(type_.of, True)
+        return element
+
+    def _is_looked_up(self, node: exp.Expr, frame: Frame) -> bool:
+        """Whether this names a table, and no list or map of the rows that are looked at."""
+        if not isinstance(node, exp.Column) or node.table or node.name not in self.scope.tables:
+            return False
+        cells = [
+            columns[node.name] for one in frame.chain() for columns in one.sources.values() if node.name in columns
+        ]
+        return not any(isinstance(cell.type, List | Map) for cell in cells)
+
+    def _lookup(self, node: exp.Bracket, written: list[exp.Expr], frame: Frame) -> Lookup:
+        name = node.this.name
         table = self.scope.tables[name]
         if table.single:
             hint = f"write `{name}.{table.columns[0].name}`"
-            raise self._fail("AFS410", f"`{name}` has one row and no key", bracket, hint)
-        written_keys = exp.apply_index_offset(bracket.this, bracket.expressions, 1, dialect=DIALECT)
-        keys = [self._expression(key, frame) for key in written_keys]
+            raise self._fail("AFS410", f"`{name}` has one row and no key", node, hint)
+        keys = [self._expression(key, frame) for key in written]
         if len(keys) != len(table.key):
             wanted = ", ".join(column.name for column in table.key)
             raise self._fail(
                 "AFS410",
                 f"`{name}` has the key ({wanted}): {counted(len(table.key), 'value')}, not {len(keys)}",
-                bracket,
+                node,
             )
         self.reads.add(name)
-        if not fields:
-            return Lookup(this=name, expressions=keys)
-        if len(fields) > 1:
-            hint = f"let row = {name}[...]; then `$row.{'.'.join(fields)}`"
-            raise self._fail("AFS405", f"only a column can be read from `{name}[...]`", node, hint)
-        return self._looked_up(node, table, keys, fields[0])
+        return Lookup(this=name, expressions=keys)
 
-    def _single(self, node: exp.Expr, table: Table, fields: list[str]) -> Lookup:
+    def _single(self, node: exp.Expr, table: Table, fields: list[str]) -> exp.Expr:
         """`device.airplane`: a column of the table of one row."""
         self.reads.add(table.name)
         if not fields:
@@ -312,10 +349,10 @@ class ExpressionResolver:
             raise self._fail(
                 "AFS203", f"`{table.name}` is a row, not a value", node, f"take a column, such as {example}"
             )
-        if len(fields) > 1:
-            hint = f"let row = select * from {table.name}; then `$row.{'.'.join(fields)}`"
-            raise self._fail("AFS405", f"only a column can be read from `{table.name}`", node, hint)
-        return self._looked_up(node, table, [], fields[0])
+        found: exp.Expr = self._looked_up(node, table, [], fields[0])
+        for name in fields[1:]:
+            found = self._field_of(found, name, node)
+        return found
 
     def _looked_up(self, node: exp.Expr, table: Table, keys: list[exp.Expr], name: str) -> Lookup:
         column = table.column(name)
@@ -364,3 +401,28 @@ class ExpressionResolver:
         clock = Clock(this=which)
         clock.meta["cell"] = Cell(Date() if which == "today" else Timestamp())
         return clock
+
+
+def known_type(tree: exp.Expr) -> Type | None:
+    """The type of a resolved expression; None when only DuckDB can say."""
+    type_ = infer(tree)
+    return None if type_ is UNKNOWN else type_
+
+
+def settled(tree: exp.Expr, type_: Type) -> exp.Expr:
+    """`tree`, of this type, so that DuckDB gives it no narrower one: `[1, 2]` would be of short integers."""
+    declared = isinstance(tree, Value | Lookup | Element | exp.Column | exp.Dot | exp.Cast)
+    return tree if declared else cast(tree, type_.sql)
+
+
+def _index(type_: List | Map) -> str:
+    return "key of a map" if isinstance(type_, Map) else "position in a list"
+
+
+def _map_first(access: exp.Expr) -> exp.Expr:
+    """`(map {'a': 1})['a']` of `map ({'a': 1}['a'])`."""
+    inner = access
+    while isinstance(inner.this, exp.Dot | exp.Bracket):
+        inner = inner.this
+    inner.set("this", exp.ToMap(this=inner.this))
+    return access

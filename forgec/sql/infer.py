@@ -12,7 +12,21 @@ from forgec.sql.frames import UNKNOWN
 from forgec.sql.oracle import parse_type
 from forgec.sql.query import cell_of
 from forgec.sql.tree import DIALECT, exp
-from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, List, Map, Record, Text, Timestamp, Type
+from forgec_runtime.types import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Enum,
+    Field,
+    Integer,
+    List,
+    Map,
+    Record,
+    Text,
+    Timestamp,
+    Type,
+)
 
 _BOOLEAN = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
@@ -59,10 +73,17 @@ def infer(node: exp.Expr) -> Type | None:
     if isinstance(node, exp.Cast):
         return parse_type(node.args["to"].sql(dialect=DIALECT))
     if isinstance(node, exp.Case | exp.Greatest | exp.Least | exp.Coalesce | exp.Subquery):
-        return _common(results(node))
+        return common(results(node))
     if isinstance(node, exp.Array):
-        of = _common(node.expressions)
+        of = common(node.expressions)
         return List(of) if of is not None else None
+    if isinstance(node, exp.ToMap):
+        of = common([part.expression for part in node.this.expressions])
+        return Map(Text(), of) if of is not None else None
+    if isinstance(node, exp.Struct):
+        types = {part.this.name: infer(part.expression) for part in node.expressions}
+        fields = tuple(Field(name, type_, True) for name, type_ in types.items() if type_ is not None)
+        return Record("", fields) if len(fields) == len(types) else None
     if isinstance(node, exp.Add | exp.Sub):
         return _sum(node, isinstance(node, exp.Sub))
     if isinstance(node, exp.Mul):
@@ -83,7 +104,7 @@ def results(node: exp.Expr) -> list[exp.Expr]:
     return [node.this, *node.expressions]
 
 
-def _common(parts: list[exp.Expr]) -> Type | None:
+def common(parts: Sequence[exp.Expr]) -> Type | None:
     """The type that a value has which is one of the parts."""
     given = [(part, infer(part)) for part in parts if not isinstance(part, exp.Null)]
     types = [type_ for _, type_ in given if type_ is not None]
@@ -133,7 +154,7 @@ def _remainder(node: exp.Expr) -> Type | None:
     types = infer(node.this), infer(node.expression)
     if all(isinstance(type_, Integer) for type_ in types):
         return _integer(node)
-    return _common([node.this, node.expression]) if isinstance(node, exp.Mod) else None
+    return common([node.this, node.expression]) if isinstance(node, exp.Mod) else None
 
 
 def _rounded(node: exp.Expr) -> Type | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from forgec.diagnostics import Report, counted
-from forgec.sql.expressions import ExpressionResolver
+from forgec.sql.expressions import ExpressionResolver, known_type, settled
 from forgec.sql.frames import UNKNOWN, Columns, Frame
+from forgec.sql.infer import common, infer
 from forgec.sql.nulls import may_be_null
 from forgec.sql.scope import Cell, Row, Rows, Scope
-from forgec.sql.tree import MARK, Fragment, Lookup, Value, exp, is_value, written
+from forgec.sql.tree import MARK, Fragment, Lookup, Value, cast, exp, is_value, written
+from forgec_runtime.types import Integer, List, Map, Type
 
 
 class QueryResolver(ExpressionResolver):
@@ -83,13 +85,18 @@ class QueryResolver(ExpressionResolver):
             columns = self._table_columns(node)
             alias = node.alias or written(node.name).lstrip("$")
             node = self._named_source(node, alias)
+        elif isinstance(node, exp.Unnest):
+            alias, columns = node.alias, self._unnest(node, frame)
+        elif isinstance(node, exp.Values):
+            alias, columns = node.alias, self._values(node, frame)
         elif isinstance(node, exp.Subquery) and node.alias:
             query, columns = self._query(node.this, frame.outer)
             columns = self._renamed(columns, node)
             node.set("this", query)
             alias = node.alias
         else:
-            raise self._fail("AFS405", "select from tables, `$rows` or `(select ...) as name`", node)
+            message = "select from tables, `$rows`, `(select ...) as name`, `unnest(list)` or `(values ...)`"
+            raise self._fail("AFS405", message, node)
         if alias in frame.sources:
             raise self._fail("AFS208", f"the name `{alias}` is used twice in one `from`", node)
         self._check_alias(alias, node)
@@ -111,6 +118,66 @@ class QueryResolver(ExpressionResolver):
         source = exp.Subquery(this=query, alias=named)
         source.meta.update(node.this.meta, view=view.name)
         return source
+
+    def _unnest(self, node: exp.Unnest, frame: Frame) -> Columns:
+        """`unnest(xs, ys) with ordinality as p(x, y, pos)`: it sees the columns of the sources before it."""
+        given = node.args.get("alias")
+        names = [name.name for name in given.columns] if isinstance(given, exp.TableAlias) else []
+        offset = node.args.get("offset")
+        names.extend([offset.name] if isinstance(offset, exp.Identifier) else [])
+        wanted = len(node.expressions) + bool(offset)
+        if not node.alias or len(names) != wanted:
+            example = "unnest(xs) with ordinality as p(x, pos)" if offset else "unnest(xs) as p(x)"
+            raise self._fail(
+                "AFS411", f"what is unnested has {counted(wanted, 'column')} to name", node, f"such as `{example}`"
+            )
+        if len(set(names)) < len(names):
+            raise self._fail("AFS208", "two columns have the same name here", node)
+        lists: list[exp.Expr] = []
+        columns: Columns = {}
+        for name, part in zip(names, node.expressions, strict=False):
+            self._check_alias(name, node)
+            tree = self._expression(part, frame)
+            type_ = known_type(tree)
+            if not isinstance(type_, List):
+                hint = "bind it with `let` first" if type_ is None else None
+                what = f"this is {type_}" if type_ is not None else "the type of this is not known"
+                raise self._fail("AFS411", f"only a list is unnested, and {what}", part, hint)
+            lists.append(settled(tree, type_))
+            columns[name] = Cell(type_.of, optional=len(node.expressions) > 1)  # short lists are padded
+        if offset:
+            columns[names[-1]] = Cell(Integer())
+        node.set("expressions", lists)
+        node.set(
+            "alias", exp.TableAlias(this=exp.to_identifier(node.alias), columns=[exp.to_identifier(n) for n in names])
+        )
+        node.set("offset", bool(offset))
+        return columns
+
+    def _values(self, node: exp.Values, frame: Frame) -> Columns:
+        """`(values ('a', 1), ('b', 2)) as fees(kind, fee)`."""
+        given = node.args.get("alias")
+        names = [name.name for name in given.columns] if isinstance(given, exp.TableAlias) else []
+        rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in node.expressions]
+        if not node.alias or not names:
+            raise self._fail(
+                "AFS411", "the columns of `values` have names", node, "(values ('a', 1)) as fees(kind, fee)"
+            )
+        if len(set(names)) < len(names):
+            raise self._fail("AFS208", "two columns have the same name here", node)
+        for row in rows:
+            if len(row) != len(names):
+                raise self._fail("AFS410", f"{counted(len(names), 'name')} but {counted(len(row), 'value')}", node)
+        outer = Frame(outer=frame.outer)
+        resolved = [[self._expression(part, outer) for part in row] for row in rows]
+        columns: Columns = {}
+        for name, *parts in zip(names, *resolved, strict=True):
+            self._check_alias(name, node)
+            type_ = common(parts)
+            columns[name] = Cell(type_ or UNKNOWN, any(map(may_be_null, parts)))
+            if isinstance(type_, Integer):
+                parts[0].replace(cast(parts[0].copy(), type_.sql))  # else they would be short ones
+        return columns
 
     def _check_alias(self, alias: str, node: exp.Expr) -> None:
         if alias in ("call", "q") or alias.startswith("_") or MARK in alias or not alias.isascii():
@@ -159,7 +226,8 @@ class QueryResolver(ExpressionResolver):
         join.set("this", self._source(join.this, frame, optional=left))
         if join.args.get("on") is not None:
             join.set("on", self._expression(join.args["on"], frame))
-            if all(column.table != join.this.alias for column in join.args["on"].find_all(exp.Column)):
+            free = isinstance(join.this, exp.Unnest) and join.args["on"] == exp.true()  # as many as its lists have
+            if not free and all(column.table != join.this.alias for column in join.args["on"].find_all(exp.Column)):
                 message = f"this join says nothing about `{join.this.alias}`: every row meets every other"
                 raise self._fail("AFS406", message, join.this)
         for column in join.args.get("using") or ():
@@ -210,7 +278,7 @@ class QueryResolver(ExpressionResolver):
         name = alias or self._natural_name(inner, expression) or f"column{position + 1}"
         if alias:
             self._check_alias(alias, item)
-        cell = expression.meta.get("cell") or Cell(UNKNOWN, may_be_null(expression))
+        cell = expression.meta.get("cell") or Cell(_held(expression), may_be_null(expression))
         yield name, expression, cell
 
     def _natural_name(self, node: exp.Expr, resolved: exp.Expr) -> str:
@@ -247,3 +315,9 @@ class QueryResolver(ExpressionResolver):
             output.meta["output"] = True
             return output
         return self._expression(node, frame)
+
+
+def _held(tree: exp.Expr) -> Type:
+    """The type of what a query computes, where it is a list or map: else only DuckDB can say."""
+    type_ = infer(tree)
+    return type_ if isinstance(type_, List | Map) else UNKNOWN

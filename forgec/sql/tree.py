@@ -37,6 +37,12 @@ class Lookup(exp.Expression):
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expressions": True, "field": False}
 
 
+class Element(exp.Expression):
+    """`xs[1]` or `m['a']`: what a list has at a position, counted from 1, or a map at a key; NULL if nothing."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True, "expression": True}
+
+
 class Apply(exp.Expression):
     """A call of a function that the spec declares."""
 
@@ -245,6 +251,7 @@ __all__ = [
     "MARK",
     "Apply",
     "Clock",
+    "Element",
     "Fragment",
     "Lookup",
     "Statement",

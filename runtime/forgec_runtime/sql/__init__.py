@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from forgec_runtime.sql.columns import field, held, integer, one_of, required, short
 from forgec_runtime.sql.json import to_json
+from forgec_runtime.sql.lists import element, entry
 from forgec_runtime.sql.logic import (
     and_,
     between,
@@ -99,7 +100,9 @@ __all__ = [
     "decimal_",
     "div",
     "double",
+    "element",
     "ends_with",
+    "entry",
     "eq",
     "field",
     "floor",

@@ -14,7 +14,7 @@ PEOPLE_BY_LOWER_EMAIL = Index("LOWER(email)", t.Text(), lambda row: sql.lower(ro
 
 def by_email(call: Call, email: str) -> str:
     """Case does not matter."""
-    result = sql.only(
+    result: str | None = sql.only(
         [
             people_row["person_id"]
             for people_row in call.where(PEOPLE, PEOPLE_BY_LOWER_EMAIL, sql.lower(email))

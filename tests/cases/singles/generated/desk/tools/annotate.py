@@ -6,25 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec_runtime import Call, Parameter, Query, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
 from .. import functions
 from ..schema import SESSION
-
-UPDATE_SESSION = Query(
-    """
-    SELECT
-      {{'by': COALESCE(call.row__clerk_id, '?'), 'text': call.text}} AS value
-    """,
-    tables=(),
-    values=(
-        ("row__clerk_id", "VARCHAR"),
-        ("text", "VARCHAR"),
-    ),
-    columns=("value",),
-    order="",
-)
 
 
 def annotate(call: Call, text: str) -> Mapping[str, object]:
@@ -38,7 +24,9 @@ def annotate(call: Call, text: str) -> Mapping[str, object]:
             session_row,
             {
                 "note": sql.held(
-                    call.value(UPDATE_SESSION, session_row["clerk_id"], text), SESSION, "note"
+                    {"by": sql.coalesce(session_row["clerk_id"], "?"), "text": text},
+                    SESSION,
+                    "note",
                 )
             },
         )
