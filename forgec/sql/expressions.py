@@ -316,16 +316,18 @@ class ExpressionResolver:
         return element
 
     def _is_looked_up(self, node: exp.Expr, frame: Frame) -> bool:
-        """Whether this names a table, and no list or map of the rows that are looked at."""
-        if not isinstance(node, exp.Column) or node.table or node.name not in self.scope.tables:
+        """Whether this is the name of a table, and no list or map of the rows that are looked at."""
+        if not isinstance(node, exp.Column) or node.table or is_value(node.this):
             return False
-        cells = [
-            columns[node.name] for one in frame.chain() for columns in one.sources.values() if node.name in columns
-        ]
-        return not any(isinstance(cell.type, List | Map) for cell in cells)
+        name = node.name
+        cells = [columns[name] for one in frame.chain() for columns in one.sources.values() if name in columns]
+        held = any(isinstance(cell.type, List | Map) for cell in cells)
+        return not held and (not cells or name in self.scope.tables)
 
     def _lookup(self, node: exp.Bracket, written: list[exp.Expr], frame: Frame) -> Lookup:
         name = node.this.name
+        if name not in self.scope.tables:
+            raise self._unknown_table(node.this)
         table = self.scope.tables[name]
         if table.single:
             hint = f"write `{name}.{table.columns[0].name}`"
