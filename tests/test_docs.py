@@ -21,7 +21,7 @@ from forgec.diagnostics import Report
 from forgec.diagnostics.codes import CODES
 from forgec.diagnostics.text import render_text
 from forgec.formatting import format_source
-from forgec.model import types
+from forgec.model import nested, types
 from forgec.model.bodies import MAX_EACH
 from forgec.model.names import MAX_NAME
 from forgec.pipeline import check_source, generate_package
@@ -136,6 +136,7 @@ def _limits() -> str:
         "a name": f"{MAX_NAME} characters",
         "one piece of SQL, its functions written out": f"{size.MAX_PARTS:,} parts on {size.MAX_DEPTH} levels",
         "a record, those inside it included": f"{types.MAX_FIELDS:,} fields on {types.MAX_LEVELS} levels",
+        "tables inside each other, in one that is not nested": f"{nested.MAX_LEVELS} levels",
         "a list or map in a column or argument": f"{MAX_ELEMENTS:,} elements or entries",
         "a text in a column or argument": f"{MAX_TEXT:,} characters",
         "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",

@@ -29,7 +29,7 @@ def _check(spec: Spec, world: World, report: Report) -> None:
                         key = ", ".join(sql.text(row[part.name]) for part in table.key)
                         related = [Label(check.sql.span, "the check")]
                         value = sql.text(row[column.name])
-                        message = f"{f'{table.name} {key}'.rstrip()}: {column.name} {value} breaks its check"
+                        message = f"{f'{table.title} {key}'.rstrip()}: {column.name} {value} breaks its check"
                         report.error("AFS606", message, place, related=related)
     for invariant in spec.invariants:
         if database.holds(invariant.sql.expression, {}) is not True:

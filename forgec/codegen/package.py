@@ -93,7 +93,7 @@ class _Package:
         enums = [f"{self.named[e.name]} = {source.enum_source(e)}" for e in self.spec.enums.values()]
         records = [f"{self.named[r.name]} = {source.record_source(r, self.named)}" for r in self.spec.records.values()]
         queries = [source.query(query) for check in self.plan.checks.values() for query in check.queries]
-        tables = [self._table(table) for table in self.spec.tables.values()]
+        tables = [self._table(table) for table in _nested_first(self.spec.tables)]
         parts = [text for table in tables for text in (table["row"], table["check"], *table["columns"]) if text]
         used = {"Table", "t", *source.names_in(*parts, *queries)}
         return self._python("schema.py.j2", used, [], enums=enums, records=records, queries=queries, tables=tables)
@@ -109,15 +109,26 @@ class _Package:
             "key": tuple(column.name for column in table.key),
             "serial": table.serial,
             "listed": table.keys,
+            "nested": self._nested(table),
             "check": source.function(check) if check else None,
             "check_name": f"check_{table.name}",
         }
+
+    def _nested(self, table: m.Table) -> list[str]:
+        """How a table lies in another, and what lies in it."""
+        parts: list[str] = []
+        if table.parent is not None:
+            parts = [f"path={table.title!r}", f"parent={table.parent!r}", f"kind={table.kind!r}"]
+        if table.parent is not None or any(table.column(part) is None for part in table.parts):
+            names = (repr(part) if table.column(part) else f"{table.name}_{part}".upper() for part in table.parts)
+            parts.append(f"parts=({', '.join(names)},)")
+        return parts
 
     def _row(self, table: m.Table) -> str:
         """The class of a table's rows; written as a call where a column's name is no Python name."""
         types = {c.name: c.type.python + (" | None" if c.optional else "") for c in table.columns}
         if all(py.is_plain_name(name) for name in types):
-            doc = source.docstring(table.doc or f"A row of `{table.name}`.")
+            doc = source.docstring(table.doc or f"A row of `{table.title}`.")
             return f"class {row_class(table)}(TypedDict):\n    {doc}\n\n" + "\n".join(
                 f"    {name}: {annotation}" for name, annotation in types.items()
             )
@@ -192,6 +203,22 @@ class _Package:
             for table in self.spec.tables.values()
         ]
         return render("schema.sql.j2", spec_file=self.spec_file, tables=tables)
+
+
+def _nested_first(tables: Mapping[str, m.Table]) -> list[m.Table]:
+    """Tables as Python declares them: each after those that are nested in it."""
+    found: list[m.Table] = []
+
+    def add(table: m.Table) -> None:
+        for nested in tables.values():
+            if nested.parent == table.name:
+                add(nested)
+        found.append(table)
+
+    for table in tables.values():
+        if table.parent is None:
+            add(table)
+    return found
 
 
 def policy_text(spec: m.Spec) -> str:

@@ -21,7 +21,7 @@ STATEMENTS = ("let", "require", "if", "each", "return", "intent", "fact", "plan"
 MESSAGES = ("else", "reply", "fail")
 """What follows these words is a text with holes."""
 MODIFIERS = ("key", "serial", "unique", "default", "check", "unscored")
-_WRITES, _VERDICTS = ("insert", "update", "delete"), ("enforced", "audited")
+_WRITES, _VERDICTS, _NESTS = ("insert", "update", "delete"), ("enforced", "audited"), ("list", "map", "bag")
 SQL_WORDS = (
     "all", "and", "as", "asc", "between", "by", "case", "cast", "delete", "desc", "distinct", "else", "end", "except",
     "exists", "filter", "first", "from", "group", "having", "ilike", "in", "inner", "insert", "intersect", "interval",
@@ -47,7 +47,8 @@ def grammar() -> dict[str, Any]:
 
 _ORDER = (
     "comments", "message", "text", "string", "sql-string", "title", "declaration", "statement", "branch", "value",
-    "modifier", "verdict", "type", "function", "constant", "clause", "sql-word", "number", "call", "operator",
+    "modifier", "verdict", "nesting", "type", "function", "constant", "clause", "sql-word", "number", "call",
+    "operator",
 )  # fmt: skip
 """The rules from the most special to the most general: at one place the first that matches counts."""
 
@@ -96,6 +97,7 @@ def _repository(known: Terminals) -> dict[str, Rule]:
         "value": _match("variable.other.value.afs", patterns["PARAM"]),
         "modifier": _match("storage.modifier.afs", rf"\b(?:{_words(MODIFIERS)})\b"),
         "verdict": _match("storage.modifier.afs", rf"\b(?:{_words(_VERDICTS)})\b"),
+        "nesting": _match("storage.modifier.afs", rf"\b(?:{_words(_NESTS)})\b(?=\s*[\"{{])"),
         "type": _match("support.type.afs", rf"\b(?:{_words(TYPES)})\b(?!\s*\.)"),
         "function": _match(
             "support.function.afs", rf"\b(?i:{_words([*FUNCTIONS.values(), *NAMED_FUNCTIONS])})\b(?=\s*\()"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-SQL_RULES = frozenset({"sql", "expr", "parens", "value"})
+SQL_RULES = frozenset({"sql", "expr", "parens", "value", "document"})
 
 
 @dataclass(slots=True)

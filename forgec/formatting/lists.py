@@ -10,7 +10,7 @@ from forgec.formatting.page import STEP, WIDTH, Page
 _MODIFIERS = frozenset({"key", "serial", "serial_list", "unique", "default", "check", "unscored"})
 _MODIFIED = 2
 """The column of a table that holds modifiers: a long `check` without documentation moves nobody else's."""
-_LISTS = frozenset({"record_type", "params", "call"})
+_LISTS = frozenset({"record_type", "params", "call", "nested"})
 """Rules with a list that a line may be broken for."""
 
 
@@ -83,7 +83,7 @@ def _shortest(row: list[str]) -> int:
 
 def _cells(element: Node) -> list[str] | None:
     """The cells of one element: its name, its type, what modifies that, and its documentation."""
-    if one_line([element]) is None:
+    if one_line([element]) is None or element.rule == "nested":
         return None
     if element.rule not in ("column", "field", "param"):
         return [flat(list(element.leaves())) or ""]
@@ -109,6 +109,8 @@ def _put_element(page: Page, element: Node, line: str | None, indent: int) -> No
     leaves = list(element.leaves())
     if line is not None:
         page.put_text(line, leaves)
+    elif element.rule == "nested":
+        put_or_break(page, element, indent)
     elif _has_list(element):
         put_broken(page, element, indent)
     else:

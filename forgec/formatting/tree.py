@@ -10,7 +10,7 @@ from forgec.formatting.texts import holes_break, without_indent
 from forgec.source import Source
 from forgec.syntax.concrete import Phrase, Word, concrete
 
-_LISTS = frozenset({"enum", "fields", "table", "single", "params", "call", "fill"})
+_LISTS = frozenset({"enum", "fields", "table", "nested", "single", "params", "call", "fill", "documents"})
 """Rules that allow a comma after the last element."""
 
 
@@ -104,7 +104,7 @@ def _take_commas(node: Node) -> set[Leaf]:
         comma = node.parts[place]
         if isinstance(comma, Leaf) and comma.kind == "COMMA":
             del node.parts[place]
-            node.magic = node.rule != "fill"
+            node.magic = node.rule not in ("fill", "documents")
             taken.add(comma)
     return taken
 

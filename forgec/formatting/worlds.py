@@ -18,17 +18,18 @@ _Row = list[list[Leaf]]
 
 def put_fill(page: Page, node: Node, indent: int) -> None:
     """Write the rows of one table: on one line if there is but one and it fits, else each on its own."""
-    rows = node.nodes("parens")
+    kind = "parens" if node.rule == "fill" else "document"
+    rows = node.nodes(kind)
     text = one_line([node])
     if len(rows) == 1 and text is not None and indent + len(text) <= WIDTH:
         page.put(node.leaves())
         return
-    head = leaves_of(node.parts[: node.index("parens")])
+    head = leaves_of(node.parts[: node.index(kind)])
     flow(page, head, indent, start=len(head), hang=STEP)
-    grid = _grid(rows)
+    grid = _grid(rows) if kind == "parens" else {}
     lines = dict(zip(grid, _lines(list(grid.values()), indent + STEP), strict=True))
     begun = False
-    for part in node.parts[node.index("parens") :]:
+    for part in node.parts[node.index(kind) :]:
         if isinstance(part, Leaf):
             page.put([part])
             continue

@@ -222,7 +222,7 @@ class _Body:
                 self.report.error("AFS505", "a tool without `returns` returns nothing", node.span, help=hint)
             return None
         whole = self._whole_value(node.sql, scope)
-        wanted = self.result.shape
+        wanted = self.result.body
         sql = whole or self.checker.any(node.sql, scope, wanted.columns if isinstance(wanted, Row) else None)
         if sql is None or (node.message and message is None):
             return None
@@ -233,7 +233,7 @@ class _Body:
     def _as_declared(self, sql: Sql) -> Sql:
         """The result in the declared types."""
         assert self.result is not None
-        wanted = self.result.shape
+        wanted = self.result.body
         if isinstance(sql.shape, Cell):
             return as_type(sql, self.result.type)
         if not sql.is_query:
@@ -250,7 +250,7 @@ class _Body:
 
     def _check_result(self, node: nodes.Return, sql: Sql) -> bool:
         assert self.result is not None
-        wanted, given = self.result.shape, sql.shape
+        wanted, given = self.result.body, sql.shape
         if isinstance(wanted, Cell):
             if isinstance(given, Cell):
                 return self._check_type(wanted.type, given.type, sql, node.sql)

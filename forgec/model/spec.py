@@ -60,11 +60,15 @@ class Column(Declared):
     claims: tuple[Claim, ...] = ()
     checks: tuple[Check, ...] = ()
     """What its values satisfy because of its type, then because of `check`, on the row."""
+    numbered: bool = False
+    """Whether nobody writes it: a position in a nested list or bag."""
+    inherited: bool = False
+    """Whether it is part of the key of the table around this one."""
 
     @property
     def made(self) -> bool:
         """Whether the engine makes its values."""
-        return self.serial is not None or bool(self.keys)
+        return self.serial is not None or bool(self.keys) or self.numbered
 
     @property
     def cell(self) -> Cell:
@@ -72,13 +76,38 @@ class Column(Declared):
 
 
 class Table(Declared):
-    """A table, or a single: the table of one row, which has no key. `side` is whose state it is."""
+    """A table, or a single: the table of one row, which has no key. `side` is whose state it is.
+
+    A table that is nested in another has a `parent`, and begins its key with the parent's.
+    """
 
     columns: tuple[Column, ...]
     missing: str = ""
     """What an agent reads who names a row that does not exist; empty for the usual text."""
     single: bool = False
     side: Side = "agent"
+    title: str
+    """What a spec calls it: its name, or a path such as `orders.items`, whose name is `orders_items`."""
+    parent: str | None = None
+    kind: Literal["list", "map", "bag"] | None = None
+    """What the rows of one parent are: in order, by key, or in no order."""
+    parts: tuple[str, ...] = ()
+    """Its own columns and the last names of the tables nested in it, in the order of the spec."""
+
+    @property
+    def own(self) -> tuple[Column, ...]:
+        """The columns that the spec declares."""
+        return tuple(column for column in self.columns if not (column.numbered or column.inherited))
+
+    @property
+    def inherited(self) -> tuple[Column, ...]:
+        """The columns that name the parent of a row."""
+        return tuple(column for column in self.columns if column.inherited)
+
+    @property
+    def position(self) -> Column | None:
+        """The column that numbers the rows of one parent, in a list or bag."""
+        return next((column for column in self.columns if column.numbered), None)
 
     @property
     def key(self) -> tuple[Column, ...]:
@@ -221,6 +250,10 @@ class Result(Model):
 
     shape: Shape
     type: Type
+    body: Shape
+    """What its body gives: of a table with others nested in it, the columns alone."""
+    nested: bool = False
+    """Whether the rows nested in those that the body gives are put in their places."""
     optional: bool = False
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from forgec.diagnostics import Label, Report
 from forgec.model.domains import claimed, condition_text
 from forgec.model.names import Names
+from forgec.model.nested import check_nested, inherited_key, position
 from forgec.model.spec import Check, Column, Table
 from forgec.model.types import TypeResolver
 from forgec.source import Span
@@ -32,7 +33,7 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
     sound = [item for item in items if names.add(item.name)]
     tables: dict[str, Table] = {}
     types.tables = tables
-    for item in _in_order_of_references(sound, report):
+    for item in _in_order_of_references(sound):
         columns = _columns(item, types, report)
         if item.single or not any(column.key for column in columns):
             if columns and not item.single:
@@ -41,27 +42,41 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
             if not columns:
                 report.give_up(item.name.text)
                 continue
-        serial = next((column for column in columns if column.made), None)
-        if serial is not None and sum(column.key for column in columns) > 1:
-            report.error("AFS307", f"`{serial.name}` is made by the engine and must be the whole key", serial.span)
+        _check_serial(columns, report)
         doc = item.doc.value if item.doc else ""
-        missing = item.missing.value if item.missing else ""
-        tables[item.name.text] = Table(
-            name=item.name.text,
+        name = item.name.text
+        if name in tables:
+            related = [Label(tables[name].span, f"`{tables[name].title}` is called `{name}`")]
+            report.error("AFS208", f"`{name}` would be called like another table", item.name.span, related=related)
+            continue
+        tables[name] = Table(
+            name=name,
+            title=name,
             doc=doc,
             span=item.name.span,
             columns=columns,
-            missing=missing,
+            missing=item.missing.value if item.missing else "",
             single=item.single,
             side=item.side,
+            parts=_parts(item),
         )
-    declared = {item.name.text: tables[item.name.text] for item in sound if item.name.text in tables}
+        _build_nested(item, tables[name], tables, types, report)
+    declared = {name: table for item in sound for name, table in _family(item.name.text, tables)}
     tables.clear()
     tables.update(declared)
     return tables
 
 
-def _in_order_of_references(items: list[nodes.Table], report: Report) -> list[nodes.Table]:
+def _family(name: str, tables: dict[str, Table]) -> Iterator[tuple[str, Table]]:
+    """A table, if it was sound, and all that are nested in it."""
+    if name in tables:
+        yield name, tables[name]
+        for other in list(tables.values()):
+            if other.parent == name:
+                yield from _family(other.name, tables)
+
+
+def _in_order_of_references(items: list[nodes.Table]) -> list[nodes.Table]:
     """Referenced tables first, as a reference takes the type of the key; a circle of keys has no type."""
     by_name = {item.name.text: item for item in items}
     done: dict[str, nodes.Table] = {}
@@ -69,8 +84,8 @@ def _in_order_of_references(items: list[nodes.Table], report: Report) -> list[no
         path = [item]
         while path:
             last, open_ = path[-1], {node.name.text for node in path}
-            paths = [column.type.path[0].text for column in last.columns if isinstance(column.type, nodes.Reference)]
-            target = next((name for name in paths if name in by_name and name not in done and name not in open_), None)
+            heads = _heads(last)
+            target = next((name for name in heads if name in by_name and name not in done and name not in open_), None)
             if target is not None:
                 path.append(by_name[target])
             else:
@@ -78,11 +93,82 @@ def _in_order_of_references(items: list[nodes.Table], report: Report) -> list[no
     return list(done.values())
 
 
-def _columns(item: nodes.Table, types: TypeResolver, report: Report) -> tuple[Column, ...]:
+def _heads(item: nodes.Table | nodes.Nested) -> Iterator[str]:
+    """The tables whose columns are types of a table's columns, or of those nested in it."""
+    for column in item.columns:
+        named = column.type if isinstance(column.type, nodes.Reference) else column.type.base
+        if isinstance(named, nodes.Reference) or (isinstance(named, nodes.NamedType) and len(named.path) > 1):
+            yield named.path[0].text
+    for nested in item.nested:
+        yield from _heads(nested)
+
+
+def _parts(item: nodes.Table | nodes.Nested) -> tuple[str, ...]:
+    return tuple(entry.name.text for entry in item.entries)
+
+
+def _check_serial(columns: Sequence[Column], report: Report) -> None:
+    serial = next((column for column in columns if column.made and not column.numbered), None)
+    if serial is not None and sum(column.key for column in columns) > 1:
+        report.error("AFS307", f"`{serial.name}` is made by the engine and must be the whole key", serial.span)
+
+
+def _build_nested(
+    item: nodes.Table | nodes.Nested, parent: Table, tables: dict[str, Table], types: TypeResolver, report: Report
+) -> None:
+    """Add the tables that are nested in `parent`."""
+    for node in item.nested:
+        title = f"{parent.title}.{node.name}"
+        name = title.replace(".", "_")
+        columns = _columns(node, types, report)
+        if not columns or not check_nested(node, columns, parent, report):
+            report.give_up(title)
+            continue
+        if name in tables:
+            related = [Label(tables[name].span, f"`{tables[name].title}` is called `{name}`")]
+            report.error("AFS208", f"`{title}` would be called like another table", node.name.span, related=related)
+            continue
+        own = ([] if node.kind == "map" else [position(node)]) + list(columns)
+        inherited = inherited_key(parent, next(column.name for column in own if column.key))
+        if not _check_inherited(node, inherited, parent, report):
+            report.give_up(title)
+            continue
+        whole = (*inherited, *own)
+        _check_serial(whole, report)
+        tables[name] = Table(
+            name=name,
+            title=title,
+            doc=node.doc.value if node.doc else "",
+            span=node.name.span,
+            columns=whole,
+            side=parent.side,
+            parent=parent.name,
+            kind=node.kind,
+            parts=_parts(node),
+        )
+        _build_nested(node, tables[name], tables, types, report)
+
+
+def _check_inherited(node: nodes.Nested, inherited: Sequence[Column], parent: Table, report: Report) -> bool:
+    """Whether the columns that a nested table inherits have names of their own."""
+    before, title = len(report), f"{parent.title}.{node.name}"
+    names = {column.name for column in inherited}
+    for entry in node.entries:
+        if entry.name.text in names:
+            hint = f"its rows have the key of their row of `{parent.title}` by themselves"
+            message = f"`{entry.name}` is part of the key of `{parent.title}`, which `{title}` inherits"
+            report.error("AFS218", message, entry.name.span, help=hint)
+    if len(names) < len(inherited):
+        message = f"`{title}` would inherit two columns of one name from `{parent.title}`"
+        report.error("AFS218", message, node.name.span, help="rename a key of the tables around it")
+    return len(report) == before
+
+
+def _columns(item: nodes.Table | nodes.Nested, types: TypeResolver, report: Report) -> tuple[Column, ...]:
     names = Names("column", report)
     columns: list[Column] = []
-    for node in item.columns:
-        if not names.add(node.name):
+    for node in item.entries:
+        if not names.add(node.name) or isinstance(node, nodes.Nested):
             continue
         column = _column(node, item, columns, types, report)
         if column is not None:
@@ -93,20 +179,21 @@ def _columns(item: nodes.Table, types: TypeResolver, report: Report) -> tuple[Co
 
 
 def _column(
-    node: nodes.Column, item: nodes.Table, before: list[Column], types: TypeResolver, report: Report
+    node: nodes.Column, item: nodes.Table | nodes.Nested, before: list[Column], types: TypeResolver, report: Report
 ) -> Column | None:
     kinds = [modifier.kind for modifier in node.modifiers]
     for modifier in node.modifiers:
         if kinds.count(modifier.kind) > 1:
             report.error("AFS208", f"`{modifier.kind}` stands twice", modifier.span)
             return None
-        if item.single and modifier.kind in ("key", "unique", "serial"):
+        if isinstance(item, nodes.Table) and item.single and modifier.kind in ("key", "unique", "serial"):
             message = f"`{item.name}` has one row, and nothing in it is `{modifier.kind}`"
             report.error("AFS307", message, modifier.span)
             return None
     if isinstance(node.type, nodes.Reference):
         own_key = next((c for c in before if c.key), None)
-        if node.type.path[0].text == item.name.text and own_key is not None:
+        itself = isinstance(item, nodes.Table) and [part.text for part in node.type.path] == [item.name.text]
+        if itself and own_key is not None:
             cell = Cell(own_key.type, node.type.optional, item.name.text)
         else:
             found = types.reference(node.type)
@@ -194,13 +281,25 @@ def _check_keys(
 
 def check_columns(items: list[nodes.Table], tables: dict[str, Table], checker: SqlChecker, scope: Scope) -> None:
     """Add defaults and checks to the columns of `tables`."""
-    for item in items:
-        table = tables.get(item.name.text)
+    for name, item in _with_names(items):
+        table = tables.get(name)
         if table is None or table.span != item.name.span:
             continue  # not sound, or declared before
         by_name = {node.name.text: node for node in item.columns}
-        columns = tuple(_with_sql(column, by_name[column.name], table, checker, scope) for column in table.columns)
-        tables[item.name.text] = table.model_copy(update={"columns": columns})
+        columns = tuple(
+            _with_sql(column, by_name[column.name], table, checker, scope) if column in table.own else column
+            for column in table.columns
+        )
+        tables[name] = table.model_copy(update={"columns": columns})
+
+
+def _with_names(
+    items: Iterable[nodes.Table | nodes.Nested], before: str = ""
+) -> Iterator[tuple[str, nodes.Table | nodes.Nested]]:
+    """All tables, the nested ones too, each with its name in the model."""
+    for item in items:
+        yield before + item.name.text, item
+        yield from _with_names(item.nested, f"{before}{item.name}_")
 
 
 def _with_sql(column: Column, node: nodes.Column, table: Table, checker: SqlChecker, scope: Scope) -> Column:

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from forgec.diagnostics import Report, did_you_mean
+from forgec.model.documents import document
 from forgec.model.names import Names
 from forgec.model.spec import Domain, Result, Table
 from forgec.sql.allow import MAX_DIGITS
-from forgec.sql.scope import Cell, Claim, Row, Rows, Shape
+from forgec.sql.scope import Cell, Claim, Row, Rows, Shape, table_at, titles
 from forgec.syntax import nodes
 from forgec_runtime.types import (
     Boolean,
@@ -107,46 +108,51 @@ class TypeResolver:
             return None
         if isinstance(base, Cell):
             cell = self._suffixed(base, node)
-            optional = cell is not None and cell.optional
-            return (
-                None if cell is None else Result(shape=replace(cell, optional=False), type=cell.type, optional=optional)
-            )
+            if cell is None:
+                return None
+            single = replace(cell, optional=False)
+            return Result(shape=single, type=cell.type, body=single, optional=cell.optional)
+        table = self.tables.get(base.table or "")
+        nested = table is not None and any(other.parent == table.name for other in self.tables.values())
+        whole = document(table, self.tables) if table is not None and nested else base
         if "[]" not in node.suffixes:
-            return Result(shape=base, type=type_of(base), optional=bool(node.suffixes))
+            return Result(shape=whole, type=type_of(whole), body=base, nested=nested, optional=bool(node.suffixes))
         if node.suffixes != ("[]",):
             hint = "such as `loans[]` or `{ title text }[]`: no row at all is an empty array"
             self.report.error("AFS305", "rows are never null, and no lists", node.span, help=hint)
             return None
-        rows = Rows(base.columns, base.table)
-        return Result(shape=rows, type=type_of(rows))
+        assert isinstance(whole, Row)
+        rows = Rows(whole.columns, whole.table)
+        return Result(shape=rows, type=type_of(rows), body=Rows(base.columns, base.table), nested=nested)
 
     def reference(self, node: nodes.Reference) -> Cell | None:
         """`-> members`: the key of that table."""
-        name = node.path[0].text
-        table = self.tables.get(name)
+        table = self._table(node.path)
         if table is None:
-            hint = did_you_mean(name, self.tables)
-            self.report.error(
-                "AFS201",
-                f"unknown table `{name}`",
-                node.path[0].span,
-                "not a table of this spec",
-                help=hint,
-                about=name,
-            )
             return None
-        if len(node.path) > 1 or len(table.key) != 1:
-            hint = f"read it with `{name}.{table.columns[0].name}`" if table.single else None
+        if len(table.key) != 1:
+            hint = f"read it with `{table.name}.{table.columns[0].name}`" if table.single else None
             self.report.error("AFS306", "a reference names a table with a key of one column", node.span, help=hint)
             return None
-        return Cell(table.key[0].type, node.optional, name)
+        return Cell(table.key[0].type, node.optional, table.name)
+
+    def _table(self, path: tuple[nodes.Name, ...]) -> Table | None:
+        """The table of a name or a path; None when it was reported that there is none."""
+        table = table_at(self.tables, [part.text for part in path])
+        if table is None:
+            name = ".".join(part.text for part in path)
+            hint = did_you_mean(name, titles(self.tables))
+            message, label = f"unknown table `{name}`", "not a table of this spec"
+            self.report.error("AFS201", message, path[0].span.to(path[-1].span), label, help=hint, about=name)
+        return table
 
     def _base(self, node: nodes.NamedType | nodes.RecordType) -> Cell | Row | None:
         if isinstance(node, nodes.RecordType):
             return self.record("", node.fields)
         name = node.path[0].text
-        if len(node.path) == 2:
-            return self._column(node)
+        if len(node.path) > 1:
+            nested = table_at(self.tables, [part.text for part in node.path])
+            return nested.row if nested is not None else self._column(node)
         if name == "decimal":
             return self._decimal(node)
         if name == "map":
@@ -159,7 +165,7 @@ class TypeResolver:
                 hint = "it is declared further down, and types are made of those above them"
             self.report.error("AFS204", f"`{name}` is not a type", node.path[0].span, help=hint, about=name)
             return None
-        if node.arguments or len(node.path) > 2:
+        if node.arguments:
             self.report.error("AFS204", f"`{name}` takes no arguments", node.span)
             return None
         return known if known is not None else self.tables[name].row
@@ -172,18 +178,16 @@ class TypeResolver:
         return None if known is None else Cell(known, claims=self._claims.get(name, ()))
 
     def _column(self, node: nodes.NamedType) -> Cell | None:
-        table, column = (part.text for part in node.path)
-        if table not in self.tables:
-            hint = did_you_mean(table, self.tables)
-            self.report.error("AFS201", f"unknown table `{table}`", node.path[0].span, help=hint, about=table)
+        table, column = self._table(node.path[:-1]), node.path[-1].text
+        if table is None:
             return None
-        found = self.tables[table].column(column)
+        found = table.column(column)
         if found is None:
-            hint = did_you_mean(column, [c.name for c in self.tables[table].columns])
-            message = f"unknown column `{column}` of `{table}`"
-            self.report.error("AFS202", message, node.path[1].span, help=hint, about=column)
+            hint = did_you_mean(column, [*(c.name for c in table.columns), *table.parts])
+            message = f"unknown column `{column}` of `{table.title}`"
+            self.report.error("AFS202", message, node.path[-1].span, help=hint, about=column)
             return None
-        return replace(found.cell, references=table if found.key else found.references)
+        return replace(found.cell, references=table.row.columns[column].references)
 
     def _decimal(self, node: nodes.NamedType) -> Cell | None:
         digits = [part for part in node.arguments if isinstance(part, int)]

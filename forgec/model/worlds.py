@@ -2,50 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from forgec.diagnostics import Label, did_you_mean
-from forgec.model.spec import Column, Table, World
+from forgec.model.drafts import Documents, Draft, flat_rows
+from forgec.model.spec import Table, World
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constants
-from forgec.sql.scope import Scope
-from forgec.sql.tree import exp
+from forgec.sql.scope import Scope, table_at, titles
 from forgec.syntax import nodes
 from forgec_runtime import sql
 from forgec_runtime.types import MAX_INTEGER, Enum, Integer, Type
 
-
-@dataclass(frozen=True)
-class _Row:
-    """A row with its place and those of the values that were written."""
-
-    values: dict[str, Any]
-    span: Span
-    places: dict[str, Span]
-
-    def place(self, column: str) -> Span:
-        return self.places.get(column, self.span)
-
-
-Rows = list[_Row]
+Rows = list[Draft]
 
 
 def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChecker, scope: Scope) -> World:
     """The world with its rows by table; rows that break a declaration are reported."""
-    rows: dict[str, Rows] = {name: [] for name in tables}
+    drafts: dict[str, Rows] = {name: [] for name in tables}
+    documents = Documents(tables, checker, scope)
     for fill in item.fills:
-        table = tables.get(fill.table.text)
+        table = table_at(tables, [part.text for part in fill.table])
         if table is None:
-            hint = did_you_mean(fill.table.text, tables)
-            message, label = f"unknown table `{fill.table}`", "not a table of this spec"
-            checker.report.error("AFS201", message, fill.table.span, label, help=hint, about=fill.table.text)
-            continue
-        columns = _fill_columns(fill, table, checker)
-        if columns is not None:
-            rows[table.name].extend(_fill_rows(fill, table, columns, checker, scope))
+            _report_unknown(fill, tables, checker)
+        elif isinstance(fill, nodes.Fill):
+            drafts[table.name].extend(flat_rows(fill, table, checker, scope))
+        else:
+            for draft in documents.rows(fill, table):
+                drafts[draft.table.name].append(draft)
+    rows = {name: _computed(table, drafts[name], checker) for name, table in tables.items()}
     for name, filled in rows.items():
         if tables[name].single:
             _check_single(tables[name], filled, item, checker)
@@ -58,51 +47,44 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
     return World(name=item.name.text, doc=doc, span=item.name.span, rows=held, places=places)
 
 
-def _fill_columns(fill: nodes.Fill, table: Table, checker: SqlChecker) -> list[Column] | None:
-    columns: list[Column] = []
-    for name in fill.columns:
-        column = table.column(name.text)
-        if column is None:
-            hint = did_you_mean(name.text, [c.name for c in table.columns])
-            message = f"unknown column `{name}` of `{table.name}`"
-            checker.report.error("AFS202", message, name.span, help=hint, about=name.text)
-            return None
-        if column in columns:
-            checker.report.error("AFS208", f"column `{name}` stands twice", name.span)
-            return None
-        columns.append(column)
-    missing = [c.name for c in table.columns if c not in columns and not c.optional and c.default is None]
-    if missing:
-        names = ", ".join(f"`{name}`" for name in missing)
-        checker.report.error("AFS409", f"rows of `{table.name}` must set {names}", fill.table.span)
-        return None
-    return columns
+def _report_unknown(fill: nodes.Fill | nodes.Documents, tables: Mapping[str, Table], checker: SqlChecker) -> None:
+    name = ".".join(part.text for part in fill.table)
+    hint = did_you_mean(name, titles(tables))
+    message, label = f"unknown table `{name}`", "not a table of this spec"
+    span = fill.table[0].span.to(fill.table[-1].span)
+    checker.report.error("AFS201", message, span, label, help=hint, about=name)
 
 
-def _fill_rows(fill: nodes.Fill, table: Table, columns: list[Column], checker: SqlChecker, scope: Scope) -> Rows:
+def _computed(table: Table, drafts: Rows, checker: SqlChecker) -> Rows:
+    """The rows of a table with their values; those of the table that it is nested in have theirs."""
+    rows: Rows = []
+    numbers: Counter[tuple[Any, ...]] = Counter()
+    for _, alike in groupby(drafts, key=lambda draft: list(draft.trees)):
+        rows.extend(_values(table, list(alike), checker))
+    for row in rows:
+        if row.parent is not None:
+            keys = zip(table.inherited, (row.parent.values[c.name] for c in row.parent.table.key), strict=True)
+            row.values.update((column.name, value) for column, value in keys)
+        if table.position is not None:
+            parent = tuple(row.values[column.name] for column in table.inherited)
+            numbers[parent] += 1
+            row.values[table.position.name] = numbers[parent]
+    return [row for row in rows if _check_row(table, row, checker)]
+
+
+def _values(table: Table, drafts: Rows, checker: SqlChecker) -> Iterator[Draft]:
+    """Compute the values of rows that were given the same columns; rows that DuckDB refuses are reported."""
+    columns = [column for name in drafts[0].trees if (column := table.column(name))]
     defaults = [column for column in table.columns if column not in columns and column.default is not None]
     given = [*columns, *defaults]
-    trees: list[list[exp.Expr]] = []
-    spans: list[list[Span]] = []
-    for text in fill.rows:
-        row = checker.row(text, scope, [column.type for column in columns])
-        if row is not None:
-            trees.append([*(tree for tree, _ in row), *(c.default.expression for c in defaults if c.default)])
-            spans.append([*(span for _, span in row), *(text.span for _ in defaults), text.span])
-    values = constants(trees, [c.type for c in given], checker, [places[:-1] for places in spans])
-    rows: Rows = []
-    for places, row_values in zip(spans, values, strict=True):
-        if row_values is None:
-            continue
-        found = dict(zip((c.name for c in given), row_values, strict=True))
-        filled = _Row(
-            values={column.name: found.get(column.name) for column in table.columns},
-            span=places[-1],
-            places=dict(zip((c.name for c in given), places, strict=False)),
-        )
-        if _check_row(table, filled, checker):
-            rows.append(filled)
-    return rows
+    trees = [[*draft.trees.values(), *(c.default.expression for c in defaults if c.default)] for draft in drafts]
+    places = [[draft.place(column.name) for column in given] for draft in drafts]
+    computed = constants(trees, [c.type for c in given], checker, places) if given else [()] * len(drafts)
+    for draft, values in zip(drafts, computed, strict=True):
+        if values is not None and (draft.parent is None or draft.parent.values):
+            found = dict(zip((c.name for c in given), values, strict=True))
+            draft.values = {column.name: found.get(column.name) for column in table.columns}
+            yield draft
 
 
 def _check_single(table: Table, filled: Rows, item: nodes.World, checker: SqlChecker) -> None:
@@ -110,25 +92,17 @@ def _check_single(table: Table, filled: Rows, item: nodes.World, checker: SqlChe
     for again in filled[1:]:
         related = [Label(filled[0].span, "this is it")]
         checker.report.error("AFS602", f"`{table.name}` has one row", again.span, related=related)
-    if filled or any(fill.table.text == table.name for fill in item.fills):
+    if filled or any([part.text for part in fill.table] == [table.name] for fill in item.fills):
         return
     missing = [f"`{c.name}`" for c in table.columns if not c.optional and c.default is None]
     if missing:
         message = f"the world must fill `{table.name}`: {', '.join(missing)} has no default"
         checker.report.error("AFS409", message, item.name.span)
         return
-    columns = [column for column in table.columns if column.default is not None]
-    trees = [column.default.expression for column in columns if column.default]
-    spans = [item.name.span] * len(columns)
-    values = constants([trees], [c.type for c in columns], checker, [spans])[0] if columns else ()
-    if values is not None:
-        found = dict(zip((c.name for c in columns), values, strict=True))
-        row = _Row({column.name: found.get(column.name) for column in table.columns}, item.name.span, {})
-        if _check_row(table, row, checker):
-            filled.append(row)
+    filled.extend(_computed(table, [Draft(table, item.name.span)], checker))
 
 
-def _check_row(table: Table, row: _Row, checker: SqlChecker) -> bool:
+def _check_row(table: Table, row: Draft, checker: SqlChecker) -> bool:
     for column in table.columns:
         value, span = row.values[column.name], row.place(column.name)
         if value is None and not column.optional:
@@ -162,8 +136,10 @@ def _check_keys(
             if value in seen:
                 where = ", ".join(f"{name} {sql.text(row.values[name])}" for name in names)
                 related = [Label(seen[value], "first here")]
-                checker.report.error("AFS602", f"{table.name}: {where} stands twice", span, related=related)
+                checker.report.error("AFS602", f"{table.title}: {where} stands twice", span, related=related)
             seen.setdefault(value, span)
+    if table.parent is not None and len(table.inherited) > 1:
+        _check_parents(table, tables[table.parent], filled, rows[table.parent], checker)
     for column in table.columns:
         if column.references is None:
             continue
@@ -172,6 +148,18 @@ def _check_keys(
         for row in filled:
             value = row.values[column.name]
             if value is not None and value not in known:
-                message = f"{table.name}: {column.name} {sql.text(value)} is no row of `{column.references}`"
+                target = tables[column.references].title
+                message = f"{table.title}: {column.name} {sql.text(value)} is no row of `{target}`"
                 hint = did_you_mean(sql.text(value), map(sql.text, known))
                 checker.report.error("AFS603", message, row.place(column.name), help=hint)
+
+
+def _check_parents(table: Table, parent: Table, filled: Rows, parents: Rows, checker: SqlChecker) -> None:
+    """Each row of a nested table has its row of the table around it, which a key of several columns names."""
+    known = {tuple(row.values[column.name] for column in parent.key) for row in parents}
+    for row in filled:
+        key = tuple(row.values[column.name] for column in table.inherited)
+        if key not in known:
+            where = ", ".join(f"{c.name} {sql.text(v)}" for c, v in zip(table.inherited, key, strict=True))
+            message = f"{table.title}: {where} is no row of `{parent.title}`"
+            checker.report.error("AFS603", message, row.place(table.inherited[-1].name))

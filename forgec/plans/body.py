@@ -53,8 +53,8 @@ def annotation(cell: Cell) -> str:
 
 
 _TYPED = (
-    "call.rows", "call.row", "call.find", "call.single", "call.where", "sql.ordered", "sql.only", "len", "bool",
-    "Decimal", "date", "datetime",
+    "call.rows", "call.row", "call.find", "call.single", "call.where", "call.document", "call.documents", "sql.ordered",
+    "sql.only", "len", "bool", "Decimal", "date", "datetime",
 )  # fmt: skip
 
 
@@ -284,11 +284,11 @@ class _Body:
     def _return(self, statement: m.Return) -> list[ast.stmt]:
         assert self.tool.returns is not None
         self.low.purpose = "select_result"
-        sql, shape = statement.sql, self.tool.returns.shape
+        sql, shape = statement.sql, self.tool.returns.body
         tree = sql.expression
         if statement.message is None and isinstance(tree, Value) and "cell" not in tree.meta:
             self._note_none(isinstance(sql.shape, Row) and sql.shape.optional)
-            return [ast.Return(py.name(py.identifier(tree.name)))]
+            return [ast.Return(self._whole(py.name(py.identifier(tree.name))))]
         if isinstance(shape, Cell) and not sql.is_query:
             lowered = self.low.value(tree)
             lines: list[ast.stmt] = [py.assign("result", lowered.node)]
@@ -305,7 +305,7 @@ class _Body:
                 lines[-1] = self._typed(lines[-1])
             missing = ast.UnaryOp(ast.Not(), value) if isinstance(shape, Rows) else py.is_none(value)
             lines.append(ast.If(missing, [self._refusal(statement.message)], []))
-            return [*lines, ast.Return(value)]
+            return [*lines, ast.Return(self._whole(value))]
         self._note_none(optional)
         return self._returned(lines, optional)
 
@@ -314,7 +314,17 @@ class _Body:
         last = lines[-1]
         assert isinstance(last, ast.Assign)
         type_ = self._result_type() + (" | None" if optional else "")
-        return [*lines[:-1], *returning(last.value, type_)]
+        return [*lines[:-1], *returning(self._whole(last.value), type_)]
+
+    def _whole(self, found: ast.expr) -> ast.expr:
+        """A row, or rows, with those that are nested in it."""
+        assert self.tool.returns is not None
+        if not self.tool.returns.nested:
+            return found
+        shape = self.tool.returns.shape
+        assert isinstance(shape, Row | Rows) and shape.table is not None
+        method = "call.documents" if isinstance(shape, Rows) else "call.document"
+        return py.call(method, py.name(shape.table.upper()), found)
 
     def _typed(self, line: ast.stmt) -> ast.stmt:
         """`result = ...` with its type, where that comes from a function typed `Any`."""

@@ -155,7 +155,7 @@ class _Planner:
             return None
         self.taken["schema"].update(query.name for query in low.queries)
         row = (("row", f"{row_class(table)}"),)
-        doc = f"What every row of `{table.name}` satisfies."
+        doc = f"What every row of `{table.title}` satisfies."
         return FunctionPlan(f"check_{table.name}", row, "None", doc, (tuple(lines),), tuple(low.queries))
 
     def invariant(self, invariant: m.Invariant) -> QueryPlan:
@@ -205,7 +205,7 @@ class _Planner:
 
 def check_text(table: m.Table, check: m.Check) -> str:
     """What an agent reads when a row breaks a check."""
-    return f"{table.name}: {check.text}"
+    return f"{table.title}: {check.text}"
 
 
 def row_class(table: m.Table) -> str:

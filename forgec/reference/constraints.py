@@ -15,7 +15,7 @@ Before = Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Any]]]
 
 def check_column(table: Table, column: Column, value: Any) -> Any:
     """`value`, when `column` may hold it. Raises `Refusal`."""
-    where = f"{table.name}.{column.name}"
+    where = f"{table.title}.{column.name}"
     if value is None:
         if not column.optional:
             raise Refusal(f"{where} must not be null")
@@ -81,13 +81,20 @@ def _row_violations(
         if value is None or (old is not None and old[column.name] == value):
             continue
         if column.unique and database.count(table, column.name, value) > 1:
-            yield f"{table.name}: {column.name} {sql.text(value)} is already taken"
+            yield f"{table.title}: {column.name} {sql.text(value)} is already taken"
         if column.references and database.find(spec.tables[column.references], (value,)) is None:
             yield f"Unknown {column.name}: {sql.text(value)}"
+    if table.parent is not None and old is None and len(table.inherited) > 1:
+        names = [column.name for column in table.inherited]
+        parent = tuple(row[name] for name in names)
+        if database.find(spec.tables[table.parent], parent) is None:
+            yield f"Unknown {', '.join(names)}: {sql.text(parent)}"
 
 
 def _uses(spec: Spec, database: ReferenceDatabase, table: Table, key: tuple[Any, ...]) -> Iterator[str]:
     for other in spec.tables.values():
         for column in other.columns:
-            if column.references == table.name and database.count(other, column.name, key[0]):
-                yield f"{table.name}: {sql.text(key)} is still used by {other.name}"
+            if column.inherited or column.references != table.name:
+                continue
+            if database.count(other, column.name, key[0]):
+                yield f"{table.title}: {sql.text(key)} is still used by {other.title}"

@@ -52,6 +52,13 @@ class ReferenceDatabase:
         found = self.connection.execute(f"{_select(table)} where {_by_key(table)}", list(key)).fetchall()
         return dict(zip(_names(table), found[0], strict=True)) if found else None
 
+    def under(self, table: Table, parent: tuple[Any, ...]) -> list[dict[str, Any]]:
+        """The rows that are nested in the row with the key `parent`, by number or key."""
+        where = " and ".join(f'"{column.name}" = ?' for column in table.inherited)
+        statement = f'{_select(table)} where {where} order by "{table.key[-1].name}"'
+        found = self.connection.execute(statement, list(parent)).fetchall()
+        return [dict(zip(_names(table), row, strict=True)) for row in found]
+
     def table(self, table: Table) -> dict[tuple[Any, ...], dict[str, Any]]:
         """All rows of a table by key."""
         rows = [

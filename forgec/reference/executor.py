@@ -10,6 +10,7 @@ from typing import Any
 from forgec.model import spec as m
 from forgec.reference.constraints import check_column, violations
 from forgec.reference.database import ReferenceDatabase, key_of
+from forgec.reference.documents import with_nested
 from forgec.reference.statements import Statements, in_order
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
@@ -177,9 +178,12 @@ class _Call:
             self._each(statement)
         elif isinstance(statement, m.Return):
             assert self.tool.returns is not None
-            shape = self.tool.returns.shape
+            shape = self.tool.returns.body
             value = self._read(statement.sql, shape)
             self._require_some(value, shape, statement.message)
+            if self.tool.returns.nested:
+                assert isinstance(shape, Row | Rows) and shape.table is not None
+                value = with_nested(self.spec, self.database, self.spec.tables[shape.table], value)
             raise _Done(value)
         elif isinstance(statement, m.Reply):
             raise _Done(self._text(statement.message))
@@ -253,16 +257,28 @@ class _Call:
         change = write.change
         assert change is not None
         table = self.spec.tables[change.table]
-        if table.name not in self.before:
-            self.before[table.name] = self.database.table(table)
+        self._remember(table)
         if isinstance(change, Insert):
             return self._insert(table, change)
         if isinstance(change, Update):
             return self._update(table, change)
         assert isinstance(change, Delete)
         for row in self._rows_where(table, change, []):
-            self.database.delete(table, key_of(table, row))
+            self._delete(table, key_of(table, row))
         return None
+
+    def _remember(self, table: m.Table) -> None:
+        if table.name not in self.before:
+            self.before[table.name] = self.database.table(table)
+
+    def _delete(self, table: m.Table, key: tuple[Any, ...]) -> None:
+        """Delete a row and all that is nested in it."""
+        self.database.delete(table, key)
+        for nested in self.spec.tables.values():
+            if nested.parent == table.name:
+                self._remember(nested)
+                for row in self.database.under(nested, key):
+                    self._delete(nested, key_of(nested, row))
 
     def _insert(self, table: m.Table, change: Insert) -> Any:
         columns = [column for name in change.columns if (column := table.column(name))]
@@ -299,11 +315,14 @@ class _Call:
             else:
                 row[column.name] = None
         for column in table.columns:
-            if column.made:
+            if column.numbered:
+                parent = tuple(row[inherited.name] for inherited in table.inherited)
+                row[column.name] = max((n[column.name] for n in self.database.under(table, parent)), default=0) + 1
+            elif column.made:
                 row[column.name] = self._next_key(table)
         key = key_of(table, row)
         if self.database.find(table, key) is not None:
-            raise Refusal(f"{table.name}: {sql.text(key)} already exists")
+            raise Refusal(f"{table.title}: {sql.text(key)} already exists")
         self._check_row(table, row)
         self.database.insert(table, row)
         return row
@@ -340,7 +359,7 @@ class _Call:
         for column in table.columns:
             for check in column.checks:
                 if self.database.holds(check.sql.expression, {"row": row}) is False:
-                    raise Refusal(f"{table.name}: {check.text}")
+                    raise Refusal(f"{table.title}: {check.text}")
 
 
 def _inserted(change: Insert, columns: list[m.Column]) -> exp.Query:

@@ -117,7 +117,7 @@ def _held(tool: m.Tool, spec: m.Spec) -> list[dict[str, str]]:
         found += [
             {"kind": "check", "text": check_text(table, check)} for column in table.columns for check in column.checks
         ]
-        text = f"{table.name}: {{column}} {{value}} is already taken"
+        text = f"{table.title}: {{column}} {{value}} is already taken"
         found += [
             {"kind": "unique", "text": text.format(column=c.name, value="...")} for c in table.columns if c.unique
         ]

@@ -64,7 +64,7 @@ UNITS = {"DAY", "WEEK", "MONTH", "YEAR", "HOUR", "MINUTE", "SECOND"}
 
 _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.Select: {"expressions", "from_", "where", "group", "having", "order", "limit", "joins", "distinct", "with_"},
-    exp.Table: {"this", "alias"},
+    exp.Table: {"this", "db", "catalog", "alias"},
     exp.Join: {"this", "side", "kind", "on", "using"},
     exp.Group: {"expressions"},
     exp.Distinct: {"expressions"},

@@ -149,18 +149,26 @@ class SqlChecker:
             message = f"{counted(len(wanted), 'column')} but {counted(len(parts), 'value')}"
             self.report.error("AFS410", message, text.span)
             return None
-        resolver = Resolver(fragment, scope, self.report)
         row: list[tuple[exp.Expr, Span]] = []
         for part, type_ in zip(parts, wanted, strict=True):
             span = fragment.span_of(part)
-            try:
-                tree = resolver.constant(part)
-            except Unresolved:
-                return None
-            if not self.check_assignable(type_, tree, infer(tree), fragment, span, True):
+            tree = self.constant(fragment, part, scope, type_, span)
+            if tree is None:
                 return None
             row.append((tree, span))
         return row
+
+    def data(self, text: SqlText, scope: Scope) -> Fragment | None:
+        """A fragment that is to be read part by part, as constants."""
+        return self._parsed(text, scope)
+
+    def constant(self, fragment: Fragment, part: exp.Expr, scope: Scope, wanted: Type, span: Span) -> exp.Expr | None:
+        """One part of a fragment as a constant of a type."""
+        try:
+            tree = Resolver(fragment, scope, self.report).constant(part)
+        except Unresolved:
+            return None
+        return tree if self.check_assignable(wanted, tree, infer(tree), fragment, span, True) else None
 
     def condition(self, text: SqlText, scope: Scope, row: dict[str, Cell] | None = None) -> Sql | None:
         """An expression that is true or not."""
@@ -309,7 +317,7 @@ class SqlChecker:
             if isinstance(node, Lookup) and not node.args.get("field"):
                 self.report.error(
                     "AFS203",
-                    f"`{node.name}[...]` is a row, not a value",
+                    f"`{self.emitter.tables[node.name].title}[...]` is a row, not a value",
                     fragment.span_of(node),
                     help="take one of its columns: `table[key].column`",
                 )

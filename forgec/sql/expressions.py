@@ -10,7 +10,7 @@ from forgec.sql.frames import UNKNOWN, Columns, Frame, Unresolved
 from forgec.sql.infer import assignable, comparable, infer
 from forgec.sql.nulls import may_be_null
 from forgec.sql.query import cell_of
-from forgec.sql.scope import Cell, Row, Rows, Scope
+from forgec.sql.scope import Cell, Row, Rows, Scope, table_at, titles
 from forgec.sql.tree import DIALECT, MARK, Apply, Clock, Element, Fragment, Lookup, Value, cast, exp, is_value, place_of
 from forgec_runtime.types import MAX_ELEMENTS, Date, Integer, List, Map, Record, Timestamp, Type
 
@@ -43,19 +43,28 @@ class ExpressionResolver:
         self.report.error(code, message, self.fragment.span_of(node), label, help=hint, about=about)
         return Unresolved()
 
-    def _unknown_table(self, node: exp.Expr) -> Unresolved:
-        name = node.name
+    def _table(self, node: exp.Table | exp.Column) -> Table:
+        """The table that a name or a path such as `orders.items` means."""
+        path = [part.name for part in node.parts]
+        table = table_at(self.scope.tables, path)
+        if table is None:
+            raise self._unknown_table(node, ".".join(path))
+        return table
+
+    def _unknown_table(self, node: exp.Expr, name: str) -> Unresolved:
         if self.scope.alone:
             return self._fail("AFS308", f"no table can be read here, and `{name}` would be one", node)
         if name in self.scope.views:
             message = f"`{name}` is a view, and a table is wanted here"
             return self._fail("AFS224", message, node, f"read it with `from {name}`")
-        hint = did_you_mean(name, {**self.scope.tables, **self.scope.views})
+        known = titles(self.scope.tables)
+        inner = [title for title in known if title.endswith(f".{name}")]
+        hint = f"did you mean `{inner[0]}`?" if inner else did_you_mean(name, {**known, **self.scope.views})
         if name in self.scope.values:
             hint = f"a value of the call is written `${name}`"
         if name in self.scope.later:
             hint = "views and functions use those above them"
-        similar = self.scope.tables.get((hint or "").removeprefix("did you mean `").removesuffix("`?"))
+        similar = known.get((hint or "").removeprefix("did you mean `").removesuffix("`?"))
         related = [Label(similar.span, "a table with a similar name is declared here")] if similar else []
         self.report.error(
             "AFS201",
@@ -317,18 +326,22 @@ class ExpressionResolver:
 
     def _is_looked_up(self, node: exp.Expr, frame: Frame) -> bool:
         """Whether this is the name of a table, and no list or map of the rows that are looked at."""
-        if not isinstance(node, exp.Column) or node.table or is_value(node.this):
+        if not isinstance(node, exp.Column) or is_value(node.parts[0]):
             return False
+        path = [part.name for part in node.parts]
+        if len(path) > 1:
+            table = self.scope.tables.get(path[0])
+            sources = [one.sources[path[0]] for one in frame.chain() if path[0] in one.sources]
+            return not (sources and path[1] in sources[0]) and table is not None and not table.single
         name = node.name
         cells = [columns[name] for one in frame.chain() for columns in one.sources.values() if name in columns]
         held = any(isinstance(cell.type, List | Map) for cell in cells)
         return not held and (not cells or name in self.scope.tables)
 
     def _lookup(self, node: exp.Bracket, written: list[exp.Expr], frame: Frame) -> Lookup:
-        name = node.this.name
-        if name not in self.scope.tables:
-            raise self._unknown_table(node.this)
-        table = self.scope.tables[name]
+        assert isinstance(node.this, exp.Column)
+        table = self._table(node.this)
+        name = table.name
         if table.single:
             hint = f"write `{name}.{table.columns[0].name}`"
             raise self._fail("AFS410", f"`{name}` has one row and no key", node, hint)
@@ -337,7 +350,7 @@ class ExpressionResolver:
             wanted = ", ".join(column.name for column in table.key)
             raise self._fail(
                 "AFS410",
-                f"`{name}` has the key ({wanted}): {counted(len(table.key), 'value')}, not {len(keys)}",
+                f"`{table.title}` has the key ({wanted}): {counted(len(table.key), 'value')}, not {len(keys)}",
                 node,
             )
         self.reads.add(name)
@@ -360,7 +373,9 @@ class ExpressionResolver:
         column = table.column(name)
         if column is None:
             hint = did_you_mean(name, [c.name for c in table.columns])
-            raise self._fail("AFS202", f"unknown column `{name}` of `{table.name}`", node, hint, about=name)
+            if name in table.parts:
+                hint = f"`{table.title}.{name}` is a table of its own"
+            raise self._fail("AFS202", f"unknown column `{name}` of `{table.title}`", node, hint, about=name)
         lookup = Lookup(this=table.name, expressions=keys, field=name)
         lookup.meta["cell"] = Cell(column.type, column.optional or not table.single, column.references)
         return lookup

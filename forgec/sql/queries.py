@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from forgec.diagnostics import Report, counted
 from forgec.sql.expressions import ExpressionResolver, known_type, settled
@@ -12,6 +13,9 @@ from forgec.sql.nulls import may_be_null
 from forgec.sql.scope import Cell, Row, Rows, Scope
 from forgec.sql.tree import MARK, Fragment, Lookup, Value, cast, exp, is_value, written
 from forgec_runtime.types import Integer, List, Map, Type
+
+if TYPE_CHECKING:
+    from forgec.model.spec import Table
 
 
 class QueryResolver(ExpressionResolver):
@@ -82,8 +86,8 @@ class QueryResolver(ExpressionResolver):
 
     def _source(self, node: exp.Expr, frame: Frame, optional: bool = False) -> exp.Expr:
         if isinstance(node, exp.Table):
-            columns = self._table_columns(node)
             alias = node.alias or written(node.name).lstrip("$")
+            columns = self._table_columns(node)
             node = self._named_source(node, alias)
         elif isinstance(node, exp.Unnest):
             alias, columns = node.alias, self._unnest(node, frame)
@@ -199,17 +203,25 @@ class QueryResolver(ExpressionResolver):
             node.meta["shape"] = shape
             return dict(shape.columns)
         for ctes in reversed(self.ctes):
-            if node.name in ctes:
+            if node.name in ctes and not node.db:
                 node.meta["cte"] = True
                 return dict(ctes[node.name])
-        view = self.scope.views.get(node.name)
+        view = self.scope.views.get(node.name) if not node.db else None
         if view is not None:
             self.reads.update(view.sql.reads)
             return dict(view.columns)
-        if node.name not in self.scope.tables:
-            raise self._unknown_table(node)
-        self.reads.add(node.name)
-        return dict(self.scope.tables[node.name].row.columns)
+        table = self._named_table(node)
+        self.reads.add(table.name)
+        return dict(table.row.columns)
+
+    def _named_table(self, node: exp.Table) -> Table:
+        """The table that a source or a write names; the node then has the name that it has in DuckDB."""
+        table = self._table(node)
+        name = exp.to_identifier(table.name)
+        name.meta.update(node.parts[-1].meta)
+        for part in ("this", "db", "catalog"):
+            node.set(part, name if part == "this" else None)
+        return table
 
     def _renamed(self, columns: Columns, node: exp.Expr) -> Columns:
         alias = node.args.get("alias")

@@ -39,19 +39,18 @@ class Resolver(QueryResolver):
         assert isinstance(tree, exp.Delete)
         return self._delete(tree)
 
-    def _target(self, node: exp.Expr) -> tuple[str, str]:
+    def _target(self, node: exp.Expr) -> tuple[Table, str]:
+        """The table that is written to, and what the statement calls it."""
         if not isinstance(node, exp.Table):
             raise self._fail("AFS405", "a write names one table", node)
-        if node.name not in self.scope.tables:
-            raise self._unknown_table(node)
-        return node.name, node.alias or node.name
+        alias = node.alias or node.name
+        return self._named_table(node), alias
 
     def _insert(self, tree: exp.Insert) -> Insert:
         schema = tree.this
         if not isinstance(schema, exp.Schema):
             raise self._fail("AFS407", "an insert names its columns", tree, "insert into t (a, b) values (1, 2)")
-        name, _ = self._target(schema.this)
-        table = self.scope.tables[name]
+        table, _ = self._target(schema.this)
         self._check_rows_change(table, tree)
         columns: list[str] = []
         for identifier in schema.expressions:
@@ -60,7 +59,7 @@ class Resolver(QueryResolver):
                 hint = did_you_mean(identifier.name, [c.name for c in table.columns])
                 if is_value(identifier):
                     hint = "columns stand here, and they take no `$`"
-                message = f"unknown column `{written(identifier.name)}` of `{name}`"
+                message = f"unknown column `{written(identifier.name)}` of `{table.title}`"
                 raise self._fail("AFS202", message, identifier, hint, about=identifier.name)
             if identifier.name in columns:
                 raise self._fail("AFS208", f"column `{identifier.name}` is set twice", identifier)
@@ -69,9 +68,9 @@ class Resolver(QueryResolver):
             columns.append(identifier.name)
         for column in table.columns:
             if column.name not in columns and not (column.optional or column.made or column.default):
-                raise self._fail("AFS409", f"an insert into `{name}` must set `{column.name}`", schema)
+                raise self._fail("AFS409", f"an insert into `{table.title}` must set `{column.name}`", schema)
         self._check_returning(tree)
-        return self._insert_rows(tree, name, tuple(columns))
+        return self._insert_rows(tree, table.name, tuple(columns))
 
     def _insert_rows(self, tree: exp.Insert, name: str, columns: tuple[str, ...]) -> Insert:
         returning = tree.args.get("returning") is not None
@@ -100,11 +99,10 @@ class Resolver(QueryResolver):
             raise self._fail("AFS407", "only `returning *` is known", returning)
 
     def _update(self, tree: exp.Update) -> Update:
-        name, alias = self._target(tree.this)
-        table = self.scope.tables[name]
+        table, alias = self._target(tree.this)
         if tree.args.get("returning") is not None:
             raise self._fail("AFS407", "`returning` is for inserts; read the row with `table[key]`", tree)
-        frame = self._write_frame(tree, name, alias)
+        frame = self._write_frame(tree, table, alias)
         assignments: dict[str, exp.Expr] = {}
         for part in tree.expressions:
             target = part.this if isinstance(part, exp.EQ) else None
@@ -115,7 +113,7 @@ class Resolver(QueryResolver):
                 hint = did_you_mean(shown.name, known)
                 if isinstance(target, exp.Column) and is_value(target.this):
                     hint = "a column is set, and columns take no `$`"
-                message = f"unknown column `{written(shown.name)}` of `{name}`"
+                message = f"unknown column `{written(shown.name)}` of `{table.title}`"
                 raise self._fail("AFS202", message, shown, hint, about=shown.name)
             if column.key:
                 raise self._fail("AFS408", f"`{column.name}` is a key and keys do not change", target)
@@ -123,24 +121,24 @@ class Resolver(QueryResolver):
                 raise self._fail("AFS208", f"column `{column.name}` is set twice", target)
             assignments[column.name] = self._expression(part.expression, frame)
         where = self._expression(tree.args["where"].this, frame)
-        return Update(name, alias, tuple(assignments.items()), where)
+        return Update(table.name, alias, tuple(assignments.items()), where)
 
     def _delete(self, tree: exp.Delete) -> Delete:
-        name, alias = self._target(tree.this)
-        self._check_rows_change(self.scope.tables[name], tree)
-        frame = self._write_frame(tree, name, alias)
-        return Delete(name, alias, self._expression(tree.args["where"].this, frame))
+        table, alias = self._target(tree.this)
+        self._check_rows_change(table, tree)
+        frame = self._write_frame(tree, table, alias)
+        return Delete(table.name, alias, self._expression(tree.args["where"].this, frame))
 
     def _check_rows_change(self, table: Table, tree: exp.Expr) -> None:
         if table.single:
             hint = f"write `update {table.name} set ...`"
             raise self._fail("AFS407", f"`{table.name}` has always one row, which is only updated", tree, hint)
 
-    def _write_frame(self, tree: exp.Expr, name: str, alias: str) -> Frame:
-        if tree.args.get("where") is None and self.scope.tables[name].single:
+    def _write_frame(self, tree: exp.Expr, table: Table, alias: str) -> Frame:
+        if tree.args.get("where") is None and table.single:
             tree.set("where", exp.Where(this=exp.true()))
         if tree.args.get("where") is None:
             hint = "all of them are `where true`"
-            raise self._fail("AFS407", f"say which rows of `{name}` with `where`", tree, hint)
-        self.reads.add(name)
-        return Frame({alias: dict(self.scope.tables[name].row.columns)})
+            raise self._fail("AFS407", f"say which rows of `{table.title}` with `where`", tree, hint)
+        self.reads.add(table.name)
+        return Frame({alias: dict(table.row.columns)})

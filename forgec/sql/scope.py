@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,17 @@ class Rows:
 
 
 Shape = Cell | Row | Rows
+
+
+def table_at(tables: Mapping[str, Table], path: Sequence[str]) -> Table | None:
+    """The table that a name, or a path such as `orders.items`, means."""
+    table = tables.get("_".join(path))
+    return table if table is not None and table.title == ".".join(path) else None
+
+
+def titles(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """The tables by what a spec calls them."""
+    return {table.title: table for table in tables.values()}
 
 
 @dataclass(frozen=True)

@@ -120,14 +120,19 @@ class Builder:
     # -- state -------------------------------------------------------------------------------------------------
 
     def _table(self, tree: Tree[Token]) -> nodes.Table:
-        name, side, doc, missing, *columns = tree.children
-        parts = self._maybe(doc), None if missing is None else self._text(missing), self._all(columns)
+        name, side, doc, missing, *entries = tree.children
+        parts = self._maybe(doc), self._all(entries), None if missing is None else self._text(missing)
         return nodes.Table(self._span(tree), self._name(name), *parts, False, _side(side))
 
     def _single(self, tree: Tree[Token]) -> nodes.Table:
         name, side, doc, *columns = tree.children
-        parts = self._maybe(doc), None, self._all(columns)
+        parts = self._maybe(doc), self._all(columns), None
         return nodes.Table(self._span(tree), self._name(name), *parts, True, _side(side))
+
+    def _nested(self, tree: Tree[Token]) -> nodes.Nested:
+        name, kind, doc, *entries = tree.children
+        parts = self._maybe(doc), self._all(entries), str(kind)
+        return nodes.Nested(self._span(tree), self._name(name), *parts)  # type: ignore[arg-type]
 
     def _column(self, tree: Tree[Token]) -> nodes.Column:
         name, type_, *modifiers, doc = tree.children
@@ -251,7 +256,11 @@ class Builder:
         table, *rest = tree.children
         columns = self._names(part for part in rest if isinstance(part, Token))
         rows = self._all(part for part in rest if isinstance(part, Tree))
-        return nodes.Fill(self._span(tree), self._name(table), columns, rows)
+        return nodes.Fill(self._span(tree), self._build(table), columns, rows)
+
+    def _documents(self, tree: Tree[Token]) -> nodes.Documents:
+        table, *rows = tree.children
+        return nodes.Documents(self._span(tree), self._build(table), self._all(rows))
 
     def _test(self, tree: Tree[Token]) -> nodes.Test:
         title, world, *steps = tree.children
@@ -322,6 +331,8 @@ class Builder:
         if not inner:
             return whole
         return nodes.SqlText(self._span(inner[0]).to(self._span(inner[-1])), whole.params)
+
+    _document = _sql
 
     def _sql_between(self, first: Span, rest: nodes.SqlText) -> nodes.SqlText:
         return nodes.SqlText(first.to(rest.span), rest.params)

@@ -163,15 +163,34 @@ class Column(Node):
 
 
 @dataclass(frozen=True)
-class Table(Node):
-    """A `table`, or a `single`; `missing` is what an agent reads who names a row that does not exist."""
-
+class _WithEntries(Node):
     name: Name
     doc: Text | None
+    entries: tuple[Column | Nested, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(entry for entry in self.entries if isinstance(entry, Column))
+
+    @property
+    def nested(self) -> tuple[Nested, ...]:
+        return tuple(entry for entry in self.entries if isinstance(entry, Nested))
+
+
+@dataclass(frozen=True)
+class Table(_WithEntries):
+    """A `table`, or a `single`; `missing` is what an agent reads who names a row that does not exist."""
+
     missing: Text | None
-    columns: tuple[Column, ...]
     single: bool
     side: Side
+
+
+@dataclass(frozen=True)
+class Nested(_WithEntries):
+    """`items list { ... }`: a table whose rows belong to rows of the table that it is declared in."""
+
+    kind: Literal["list", "map", "bag"]
 
 
 @dataclass(frozen=True)
@@ -296,8 +315,16 @@ class Rule(Node):
 class Fill(Node):
     """Rows of one table: `members (a, b) values (1, 2), (3, 4);`."""
 
-    table: Name
+    table: tuple[Name, ...]
     columns: tuple[Name, ...]
+    rows: tuple[SqlText, ...]
+
+
+@dataclass(frozen=True)
+class Documents(Node):
+    """Rows of one table with those nested in them: `orders rows {'order_id': 'W1', 'items': [...]}, {...};`."""
+
+    table: tuple[Name, ...]
     rows: tuple[SqlText, ...]
 
 
@@ -305,7 +332,7 @@ class Fill(Node):
 class World(Node):
     name: Name
     doc: Text | None
-    fills: tuple[Fill, ...]
+    fills: tuple[Fill | Documents, ...]
 
 
 @dataclass(frozen=True)

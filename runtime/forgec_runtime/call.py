@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from .constraints import Constraints
 from .episode import Episode, Overlay
@@ -160,6 +160,46 @@ class Call:
         kept.extend(row for row in changed.values() if row is not None and of(row) == value)
         return kept
 
+    def under(self, table: Table[Row], parent: tuple[Any, ...]) -> list[Row]:
+        """The rows of a nested table that belong to the row around them with this key, in no certain order."""
+        found = self.where(table, table.key[0], parent[0])
+        if len(parent) == 1:
+            return found
+        inherited = itemgetter(*table.inherited)
+        return [row for row in found if inherited(row) == parent]
+
+    @overload
+    def document(self, table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]: ...
+    @overload
+    def document(self, table: Table[Any], row: Mapping[str, Any] | None) -> dict[str, Any] | None: ...
+    def document(self, table: Table[Any], row: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        """A row with those that are nested in it, as they are now; None for none."""
+        if row is None:
+            return None
+        named = {name: row[name] for name in table.names if name not in table.parts}
+        return {**named, **self._parts(table, row)}
+
+    def documents(self, table: Table[Any], rows: Iterable[Row]) -> list[dict[str, Any]]:
+        """Rows with those that are nested in them."""
+        return [self.document(table, row) for row in rows]
+
+    def _parts(self, table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
+        parts: dict[str, Any] = {}
+        for part in table.parts:
+            if isinstance(part, str):
+                parts[part] = row[part]
+            else:
+                parts[part.last] = self._nested(part, tuple(row[name] for name in table.key))
+        return parts
+
+    def _nested(self, table: Table[Any], parent: tuple[Any, ...]) -> Any:
+        """The rows of a nested table under one row: a list by number, or a dictionary by key."""
+        last = table.key[-1]
+        rows = sorted(self.under(table, parent), key=itemgetter(last))
+        if table.kind == "map":
+            return {row[last]: self._parts(table, row) for row in rows}
+        return [self._parts(table, row) for row in rows]
+
     def rows(self, query: Query, *values: Any) -> list[dict[str, Any]]:
         """The rows of a query's answer."""
         if self._asked == len(self.answers):
@@ -207,10 +247,14 @@ class Call:
         if table.makes_keys:
             made = self._free_key(table) if table.keys else self._next_key(table)
             values = {table.key[-1]: made, **values}
+        elif table.numbered is not None:
+            parent = tuple(values[name] for name in table.inherited)
+            last = max((row[table.numbered] for row in self.under(table, parent)), default=0)
+            values = {table.numbered: last + 1, **values}
         row: Row = {name: values[name] for name in table.names}  # type: ignore[assignment]
         key = table.key_of(row)
         if self.find(table, key) is not None:
-            raise self.violation(f"{table.name}: {text(key)} already exists")
+            raise self.violation(f"{table.title}: {text(key)} already exists")
         return self._stage(table, key, row)
 
     def update(self, table: Table[Row], row: Row, changes: Mapping[str, Any]) -> Row:
@@ -219,7 +263,10 @@ class Call:
         return self._stage(table, table.key_of(changed), changed)
 
     def delete(self, table: Table[Row], row: Row) -> None:
-        """Remove a row."""
+        """Remove a row, and those that are nested in it."""
+        for nested in table.nested:
+            for inner in self.under(nested, tuple(row[name] for name in table.key)):
+                self.delete(nested, inner)
         self._staged_rows(table)[table.key_of(row)] = None
 
     def _stage(self, table: Table[Row], key: Key, row: Row) -> Row:

@@ -39,7 +39,10 @@ class Constraints:
                 self.watched.add(table.name)
                 if column.references is not None:
                     self.watched.add(column.references)
-                    self.users[column.references].append((table, column))
+                    if column.name not in table.inherited:  # what is nested goes with its row
+                        self.users[column.references].append((table, column))
+            if table.parent is not None:
+                self.watched.add(table.name)
 
     def check(self, call: Call) -> None:
         """Raise `Refusal` for the first constraint that the staged rows of `call` break; suspends like any call."""
@@ -68,6 +71,8 @@ class Constraints:
                 value = row[column.name]
                 if value is not None and (old is None or old[column.name] != value):
                     self._check_value(call, table, column, key, value)
+            if table.parent is not None and old is None:
+                self._check_parent(call, table, self.tables[table.parent], key)
         for key in deleted:
             self._check_unused(call, table, key)
         return different
@@ -75,11 +80,17 @@ class Constraints:
     def _check_value(self, call: Call, table: Table[Any], column: Column, key: Key, value: Any) -> None:
         if column.unique:
             if any(table.key_of(holder) != key for holder in call.where(table, column.name, value)):
-                raise Refusal(f"{table.name}: {column.name} {text(value)} is already taken")
+                raise Refusal(f"{table.title}: {column.name} {text(value)} is already taken")
         if column.references is not None and call.find(self.tables[column.references], value) is None:
             raise Refusal(f"Unknown {column.name}: {text(value)}")
+
+    def _check_parent(self, call: Call, table: Table[Any], parent: Table[Any], key: Key) -> None:
+        """A nested row belongs to a row; where that has a key of one column, its reference says so already."""
+        count = len(parent.key)
+        if count > 1 and call.find(parent, key[:count]) is None:
+            raise Refusal(f"Unknown {', '.join(table.key[:count])}: {text(key[:count])}")
 
     def _check_unused(self, call: Call, table: Table[Any], key: Key) -> None:
         for user, column in self.users[table.name]:
             if call.where(user, column.name, key):
-                raise Refusal(f"{table.name}: {text(key)} is still used by {user.name}")
+                raise Refusal(f"{table.title}: {text(key)} is still used by {user.title}")

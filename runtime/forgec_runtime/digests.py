@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .matching import New
 from .results import to_bytes
-from .states import Changes, State, canonical, layouts_of
+from .states import Changes, Layout, Row, State, canonical, layouts_of
 
 if TYPE_CHECKING:
     from .world import Base
@@ -46,6 +47,9 @@ def _lines(base: Base, changes: Changes) -> Iterator[_Line]:
     state = State(layouts, old, changes, {})
     for layout in layouts:
         name, before = layout.name, old[layout.name]
+        if layout.table.kind == "bag":
+            yield from _bag_lines(layout, state, before)
+            continue
         for key, cells in state.cells[name].items():
             if key not in before or cells != layout.cells(before[key], set()):
                 names: list[New] = []
@@ -53,6 +57,17 @@ def _lines(base: Base, changes: Changes) -> Iterator[_Line]:
         for key, row in changes.get(name, {}).items():
             if row is None and key in before:
                 yield _Line(_hash([name, "gone", _written(canonical(key), [])]), ())
+
+
+def _bag_lines(layout: Layout, state: State, before: Mapping[Any, Row]) -> Iterator[_Line]:
+    """What a bag has more and less of than in the world."""
+    now = Counter(tuple(cells) for cells in state.cells[layout.name].values())
+    old = Counter(tuple(layout.cells(row, set())) for row in before.values())
+    for mark, more in (([], now - old), (["gone"], old - now)):
+        for cells in more.elements():
+            names: list[New] = []
+            written = [_written(cell, names) for cell in cells]
+            yield _Line(_hash([layout.name, *mark, written]), tuple(names))
 
 
 def _refined(lines: Sequence[_Line]) -> _Colours:

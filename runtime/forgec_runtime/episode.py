@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import digests, snapshots
+from .positions import without_gaps
 from .schema import Key
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Episode:
         unequal digests, except where new rows that are alike refer to each other in a pattern that colour refinement
         does not see through, such as two rings of three in the place of one of six. It costs what was changed.
         """
-        return digests.digest(self.base, self.changes())
+        return digests.digest(self.base, without_gaps(self.base, self.changes()))
 
     def state(self) -> dict[str, list[dict[str, Any]]]:
         """All rows by table, in the order of their keys. For looking at: it copies nothing that is cheap to read."""

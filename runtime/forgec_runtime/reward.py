@@ -9,6 +9,7 @@ from typing import Literal as OneOf
 from .equality import Difference, differences, shown
 from .errors import Fault
 from .plan import GoldRun, evaluate, gold_run
+from .positions import without_gaps
 from .says import said
 from .tasks import Computed, Task
 
@@ -73,9 +74,8 @@ def state_differences(actual: Episode, wanted: Episode) -> list[Difference]:
     if base is not wanted.base:
         raise ValueError("only episodes of one environment and world can be compared")
     tables = tuple(base.tables.values())
-    return differences(
-        tables, lambda name, keys: base.rows(base.tables[name], keys), actual.changes(), wanted.changes()
-    )
+    ours, theirs = (without_gaps(base, episode.changes()) for episode in (actual, wanted))
+    return differences(tables, lambda name, keys: base.rows(base.tables[name], keys), ours, theirs)
 
 
 def _expectations(env: Environment, episode: Episode, gold: GoldRun) -> list[Shortfall]:

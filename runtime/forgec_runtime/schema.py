@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from .types import Integer, Type
 
@@ -51,6 +51,10 @@ class Table(Generic[Row]):
     `check` refuses rows that must not be.
 
     A table without a key has always one row, whose key is the empty tuple.
+
+    A table that is nested in another has a `path`, such as `orders.items`, and a `kind`; its key begins with that of
+    its `parent`. A list or bag numbers the rows of one parent in its last key column. `parts` are, of a table that has
+    others nested in it or is nested itself, its own columns and the nested tables, in the order of their documents.
     """
 
     name: str
@@ -59,6 +63,35 @@ class Table(Generic[Row]):
     serial: str | None = None
     keys: tuple[str, ...] = ()
     check: Callable[[Call, Row], None] | None = None
+    path: str = ""
+    parent: str | None = None
+    kind: Literal["list", "map", "bag"] | None = None
+    parts: tuple[str | Table[Any], ...] = ()
+
+    @cached_property
+    def title(self) -> str:
+        """What it is called where people read it."""
+        return self.path or self.name
+
+    @cached_property
+    def last(self) -> str:
+        """What it is called in the table that it is nested in."""
+        return self.title.rpartition(".")[2]
+
+    @cached_property
+    def nested(self) -> tuple[Table[Any], ...]:
+        """The tables that are nested in this one."""
+        return tuple(part for part in self.parts if isinstance(part, Table))
+
+    @cached_property
+    def inherited(self) -> tuple[str, ...]:
+        """The columns that name the parent of a row."""
+        return self.key[:-1] if self.parent is not None else ()
+
+    @cached_property
+    def numbered(self) -> str | None:
+        """The column that numbers the rows of one parent."""
+        return self.key[-1] if self.kind in ("list", "bag") else None
 
     @cached_property
     def makes_keys(self) -> bool:

@@ -40,9 +40,12 @@ class Layout:
     """A table as the comparison sees it: its key and scored columns, and for each the table that made its values."""
 
     def __init__(self, table: Table[Any], tables: Mapping[str, Table[Any]]) -> None:
+        self.table = table
         self.name = table.name
-        self.key = tuple(table.key)
-        self.columns = tuple(c.name for c in table.columns if c.scored or c.name in self.key)
+        self.parent = table.parent
+        bag = table.numbered if table.kind == "bag" else None  # where the numbers mean nothing
+        self.key = tuple(name for name in table.key if name != bag)
+        self.columns = tuple(c.name for c in table.columns if (c.scored and c.name != bag) or c.name in self.key)
         self.makers = tuple(_maker(table, name, tables) for name in self.columns)
         self.made = self.key[-1] if table.makes_keys else None
         """The column whose new values the engine makes."""

@@ -180,6 +180,14 @@ class Base:
             row = dict(zip(table.names, row_values, strict=True))
             index[by.of(row)].append(row)
 
+    def under(self, table: Table[Any], parent: tuple[Any, ...]) -> list[dict[str, Any]]:
+        """The rows of a nested table whose keys begin so."""
+        index, first = self.index(table, table.key[0]), parent[0]
+        if first not in index and not self.whole[table.name]:
+            self.fetch_where(table, table.key[0], [first])
+        names = table.key[1 : len(parent)]
+        return [row for row in index.get(first, ()) if all(row[n] == v for n, v in zip(names, parent[1:], strict=True))]
+
     def trim(self) -> None:
         """Forget rows beyond `MAX_CACHED`, those fetched first. Not amid a step: its calls need what they have."""
         for name, cache in self.cache.items():
