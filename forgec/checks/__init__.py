@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from forgec.checks.sides import sides_apart
+from forgec.checks.syncs import syncs_in_order, worlds_in_step
 from forgec.checks.worlds_hold import worlds_hold
 from forgec.diagnostics import Report
 from forgec.model.spec import Spec
 
 Check = Callable[[Spec, Report], None]
 
-CHECKS: tuple[Check, ...] = (sides_apart, worlds_hold)
+CHECKS: tuple[Check, ...] = (sides_apart, syncs_in_order, worlds_in_step, worlds_hold)
 
 
 def run_checks(spec: Spec, report: Report) -> None:

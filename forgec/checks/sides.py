@@ -22,7 +22,7 @@ def sides_apart(spec: m.Spec, report: Report) -> None:
     for table in spec.tables.values():
         for column in table.columns:
             if column.references is not None and spec.tables[column.references].side != table.side:
-                message = f"`{table.name}` is {_OWN[table.side]}, and its `{column.name}` refers to the other side"
+                message = f"`{table.title}` is {_OWN[table.side]}, and its `{column.name}` refers to the other side"
                 _report(spec, message, column.references, column.span, report)
     for invariant in spec.invariants:
         theirs = [name for name in spec.tables if name in invariant.sql.reads and spec.tables[name].side == "user"]
@@ -59,7 +59,13 @@ def _check_sqls(spec: m.Spec, who: str, side: Side, sqls: Iterable[Sql], report:
         touched = sql.reads | ({sql.change.table} if sql.change is not None else set())
         other = next((name for name in spec.tables if name in touched and spec.tables[name].side != side), None)
         if other is not None:
-            _report(spec, f"{who}, and `{other}` is {_OWN[spec.tables[other].side]}", other, sql.span, report)
+            _report(
+                spec,
+                f"{who}, and `{spec.tables[other].title}` is {_OWN[spec.tables[other].side]}",
+                other,
+                sql.span,
+                report,
+            )
 
 
 def _report(spec: m.Spec, message: str, table: str, span: Span, report: Report) -> None:

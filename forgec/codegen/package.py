@@ -62,6 +62,8 @@ class _Package:
             files["user_tools.json"] = schemas_text(user)
         if self.plan.functions:
             files["functions.py"] = self._functions()
+        if self.plan.syncs:
+            files["syncs.py"] = self._syncs()
         for name in self.spec.tools:
             files[f"tools/{py.identifier(name)}.py"] = self.tool(name)
         for world in self.spec.worlds.values():
@@ -79,14 +81,16 @@ class _Package:
         tools = list(self.tools.values())
         tables = [table.upper() for table in self.spec.tables]
         used = {"Environment", "World", "Path", "datetime", *({"Invariant", "Query"} if queries else ())}
-        local = [(".schema", tables), (".", ["tasks"]), (".tools", tools)]
+        modules = ["syncs", "tasks"] if self.plan.syncs else ["tasks"]
+        local = [(".schema", tables), (".", modules), (".tools", tools)]
         invariants = [
             f"Invariant({i.name!r}, {py.source_literal(i.doc or i.name)}, {query.name})"
             for i, query in self.plan.invariants
         ]
         return self._python(
             "init.py.j2", used, local, name=self.spec.name, doc=self.spec.doc, clock=self.spec.clock, queries=queries,
-            tables=tables, tools=tools, invariants=invariants, worlds=list(self.spec.worlds),
+            tables=tables, tools=tools, invariants=invariants, syncs=bool(self.plan.syncs),
+            worlds=list(self.spec.worlds),
         )  # fmt: skip
 
     def _schema(self) -> str:
@@ -154,6 +158,17 @@ class _Package:
             parts.extend([*(source.query(query) for query in plan.queries), source.function(plan)])
         used = source.names_in(*parts) | {"Call"}
         return self._python("functions.py.j2", used, [(".schema", self.tables & used)], parts=parts)
+
+    def _syncs(self) -> str:
+        parts = []
+        for plan in self.plan.syncs:
+            parts.extend(source.indexes(plan, self.named))
+            parts.extend([*(source.query(query) for query in plan.queries), source.function(plan)])
+        used = source.names_in(*parts) | {"Call"}
+        types = set(self.named.values()) & used
+        local = [(".", ["functions"] if "functions" in used else []), (".schema", (self.tables & used) | types)]
+        names = [plan.name for plan in self.plan.syncs]
+        return self._python("syncs.py.j2", used, local, parts=parts, names=names)
 
     def tool(self, name: str) -> str:
         """The module of a tool."""

@@ -76,6 +76,10 @@ def _put(page: Page, item: Node) -> None:
         block = item.nodes("block")[0]
         _put_signature(page, item, item.index("block"), block.first)
         put_body(page, block, 0, put_statement)
+    elif item.rule == "sync":
+        block = item.nodes("block")[0]
+        _put_condition(page, item, block.first)
+        put_body(page, block, 0, put_statement)
     elif item.rule == "function":
         _put_signature(page, item, item.index("EQUAL"), item.leaf("EQUAL"))
         put_sql(page, item, 0)
@@ -127,6 +131,23 @@ def _put_signature(page: Page, item: Node, end: int, closer: Leaf) -> None:
         _put_below(page, item.parts[doc:end])
     if apart and closer.kind == "LBRACE":
         page.begin(closer, 0, blank=False)
+    page.put([closer])
+
+
+def _put_condition(page: Page, item: Node, closer: Leaf) -> None:
+    """Write a sync up to its body, which `closer` begins: what does not fit on one line gets lines of its own."""
+    doc, when, end = item.index("doc"), item.index("WHEN"), item.index("block")
+    if _fits([*item.parts[:end], closer]):
+        page.put([*leaves_of(item.parts[:end]), closer])
+        return
+    page.put(leaves_of(item.parts[: min(doc, when, end)]))
+    if doc < end:
+        _put_below(page, item.parts[doc : min(when, end)])
+    if when < end:
+        head = leaves_of(item.parts[when:end])
+        page.begin(head[0], STEP, blank=False)
+        flow(page, head, STEP, start=1)
+    page.begin(closer, 0, blank=False)
     page.put([closer])
 
 

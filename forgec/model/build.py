@@ -12,6 +12,7 @@ from forgec.model.bodies import build_tool
 from forgec.model.calls import unknown_tool
 from forgec.model.domains import build_domain, claimed
 from forgec.model.names import Names
+from forgec.model.syncs import build_sync
 from forgec.model.tables import build_tables, check_columns
 from forgec.model.tasks import build_task
 from forgec.model.tests import build_test
@@ -70,6 +71,7 @@ class _Build:
         self._views_and_functions(checker, scope)
         invariants = self._invariants(checker, scope)
         tools = self._tools(checker, scope)
+        syncs = self._syncs(checker, scope)
         rules = self._rules(tools, checker, scope)
         worlds = self._worlds(checker, scope)
         tests = [build_test(test, tools, worlds, checker, scope) for test in self._items(nodes.Test)]
@@ -93,6 +95,7 @@ class _Build:
             views=self.views,
             functions=self.functions,
             tools=tools,
+            syncs=syncs,
             rules=tuple(rules),
             worlds=worlds,
             tests=tuple(test for test in tests if test),
@@ -287,6 +290,15 @@ class _Build:
                     self.report.give_up(item.name.text)
                 tools[item.name.text] = build_tool(item, parameters, result, checker, scope)
         return tools
+
+    def _syncs(self, checker: SqlChecker, scope: Scope) -> dict[str, m.Tool]:
+        names = Names("sync", self.report)
+        syncs = {}
+        for item in self._items(nodes.Sync):
+            sync = build_sync(item, checker, scope) if names.add(item.name) else None
+            if sync is not None:
+                syncs[sync.name] = sync
+        return syncs
 
     def _rules(self, tools: dict[str, m.Tool], checker: SqlChecker, scope: Scope) -> list[m.Rule]:
         names = Names("rule", self.report)

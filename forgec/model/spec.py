@@ -352,6 +352,8 @@ class Spec(Declared):
     views: dict[str, View]
     functions: dict[str, Function]
     tools: dict[str, Tool]
+    syncs: dict[str, Tool]
+    """What is brought in step with the state, each as a tool without parameters, which nobody calls."""
     rules: tuple[Rule, ...]
     worlds: dict[str, World]
     tests: tuple[Test, ...]

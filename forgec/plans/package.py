@@ -86,6 +86,7 @@ class PackagePlan:
     constants: Constants
     tools: dict[str, FunctionPlan]
     functions: tuple[FunctionPlan, ...]
+    syncs: tuple[FunctionPlan, ...]
     checks: dict[str, FunctionPlan]
     invariants: tuple[tuple[m.Invariant, QueryPlan], ...]
     tasks: tuple[TaskPlan, ...]
@@ -99,6 +100,7 @@ def plan_package(spec: m.Spec) -> PackagePlan:
         planner.constants,
         {name: tool_function(tool, spec.rules, planner.lowering(tool)) for name, tool in spec.tools.items()},
         tuple(planner.function(function) for function in spec.functions.values()),
+        tuple(planner.sync(sync) for sync in spec.syncs.values()),
         {name: check for name, table in spec.tables.items() if (check := planner.check(table)) is not None},
         tuple((invariant, planner.invariant(invariant)) for invariant in spec.invariants),
         tuple(planner.task(task) for task in spec.tasks.values()),
@@ -113,7 +115,7 @@ class _Planner:
         self.constants = Constants.of(spec)
         schema = {*self.constants.tables.values(), *self.constants.types.values()}
         self.taken = {
-            "functions": set(schema), "schema": set(schema),
+            "functions": set(schema), "schema": set(schema), "syncs": {"SYNCS", *schema},
             "init": {*OURS, *schema, *self.constants.tools.values()}, "tasks": {*OURS, *self.constants.tasks.values()},
         }  # fmt: skip
         """The names of the constants of each module that holds queries of many declarations."""
@@ -139,6 +141,12 @@ class _Planner:
         self.taken["functions"].update(low.constants())
         name = py.identifier(function.name)
         return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries), tuple(low.indexes))
+
+    def sync(self, sync: m.Tool) -> FunctionPlan:
+        low = self.lowering(module="syncs")
+        planned = tool_function(sync, (), low)
+        self.taken["syncs"].update(low.constants())
+        return planned
 
     def check(self, table: m.Table) -> FunctionPlan | None:
         """A function that refuses a row which breaks a `check` of its table."""

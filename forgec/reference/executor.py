@@ -85,6 +85,10 @@ class ReferenceEpisode:
         self.counters, self.broken_rules = counters, broken
         return answer
 
+    def sync(self, sync: m.Tool) -> None:
+        """Run one sync as after a call. Raises `Refusal`, `Fault` and DuckDB's errors."""
+        _Call(self, sync, {}).sync(sync)
+
     def evaluate(self, sql_: Sql, values: Mapping[str, Any]) -> Any:
         """The value of a checked expression on the state as it is."""
         return self.database.value(sql_.expression, values)
@@ -116,6 +120,8 @@ class _Call:
         self.values: dict[str, Any] = dict(arguments)
         self.before: dict[str, dict[tuple[Any, ...], dict[str, Any]]] = {}
         self.passes = 0
+        self.wrote = False
+        """Whether any row was written, even if it is as it was."""
 
     def run(self) -> Any:
         """The result of the tool. Raises `Refusal`, `Fault` and DuckDB's errors."""
@@ -127,9 +133,17 @@ class _Call:
             self._block(self.tool.body)
         except _Done as done:
             value = done.value
+        if self.wrote:
+            for sync in self.spec.syncs.values():
+                self.sync(sync)
         for text in violations(self.spec, self.database, self.before):
             raise Refusal(text)
         return value
+
+    def sync(self, sync: m.Tool) -> None:
+        """Write what follows from the state as it is."""
+        self.values = {}
+        self._block(sync.body)
 
     def _arguments(self) -> None:
         for parameter in self.tool.parameters:
@@ -264,6 +278,7 @@ class _Call:
             return self._update(table, change)
         assert isinstance(change, Delete)
         for row in self._rows_where(table, change, []):
+            self.wrote = True
             self._delete(table, key_of(table, row))
         return None
 
@@ -324,6 +339,7 @@ class _Call:
         if self.database.find(table, key) is not None:
             raise Refusal(f"{table.title}: {sql.text(key)} already exists")
         self._check_row(table, row)
+        self.wrote = True
         self.database.insert(table, row)
         return row
 
@@ -348,6 +364,7 @@ class _Call:
             row = self.database.find(table, key)
             assert row is not None
             self._check_row(table, {**row, **changes})
+            self.wrote = True
             self.database.update(table, key, changes)
 
     def _rows_where(self, table: m.Table, change: Update | Delete, columns: list[m.Column]) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from forgec.showing.parts import (
     function_data,
     invariant_data,
     rule_data,
+    sync_data,
     table_data,
     task_data,
     type_data,
@@ -25,7 +26,7 @@ def declared(spec: m.Spec) -> list[str]:
     """Every name that can be asked for, each once."""
     named = [part.name for part in (*spec.rules, *spec.invariants)]
     types = (spec.enums, spec.records, spec.domains)
-    kinds = (spec.tables, spec.views, spec.tools, spec.functions, spec.worlds, spec.tasks, *types)
+    kinds = (spec.tables, spec.views, spec.tools, spec.syncs, spec.functions, spec.worlds, spec.tasks, *types)
     return list(dict.fromkeys([*(name for kind in kinds for name in kind), *named]))
 
 
@@ -41,6 +42,8 @@ def _find(spec: m.Spec, name: str) -> Iterator[dict[str, Any]]:
         yield view_data(spec.views[name], spec)
     if name in spec.tools:
         yield tool_data(spec.tools[name], plan_package(spec))
+    if name in spec.syncs:
+        yield sync_data(spec.syncs[name], spec)
     if name in spec.functions:
         yield function_data(spec.functions[name], spec)
     for rule in spec.rules:

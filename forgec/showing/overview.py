@@ -46,6 +46,7 @@ def overview(spec: m.Spec) -> dict[str, Any]:
             }
             for tool in spec.tools.values()
         ],
+        "syncs": [{"name": sync.name, "doc": flat(sync.doc)} for sync in spec.syncs.values()],
         "rules": [
             {"name": rule.name, "verdict": rule.verdict, "tools": list(rule.sqls), "doc": flat(rule.doc)}
             for rule in spec.rules

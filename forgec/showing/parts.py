@@ -107,6 +107,13 @@ def function_data(function: m.Function, spec: m.Spec) -> dict[str, Any]:
     }
 
 
+def sync_data(sync: m.Tool, spec: m.Spec) -> dict[str, Any]:
+    """A sync: what it looks at, and what it writes."""
+    reads = [{"table": table, "through": through} for table, through in reads_of(sync, spec).items()]
+    writes = [{"table": w.table, "how": w.how, "columns": list(w.columns)} for w in writes_of(sync, spec)]
+    return {"kind": "sync", "name": sync.name, "doc": flat(sync.doc), "reads": reads, "writes": writes}
+
+
 def rule_data(rule: m.Rule) -> dict[str, Any]:
     """A rule and the tools that it is about."""
     texts = dict.fromkeys(flat(sql.span.text) for sql in rule.sqls.values())

@@ -22,6 +22,7 @@ def overview_text(data: Data) -> str:
         ("views", [f"{view['name']}: {', '.join(view['columns'])}{_doc(view)}" for view in data["views"]]),
         ("functions", _signatures(data["functions"])),
         ("tools", _signatures(data["tools"])),
+        ("syncs", [f"{one['name']}{_doc(one)}" for one in data["syncs"]]),
         ("rules", [f"{r['name']}: {r['verdict']} on {', '.join(r['tools'])}{_doc(r)}" for r in data["rules"]]),
         ("invariants", [f"{one['name']}{_doc(one)}" for one in data["invariants"]]),
         ("worlds", counts),
@@ -132,6 +133,14 @@ def _function(data: Data) -> str:
     return _page(_head(data, data["signature"]), sections)
 
 
+def _sync(data: Data) -> str:
+    sections = [
+        ("reads", [_through(one["table"], one["through"]) for one in data["reads"]]),
+        ("writes", [f"{one['how']} {one['table']}{_set(one)}" for one in data["writes"]]),
+    ]
+    return _page(_head(data), sections)
+
+
 def _rule(data: Data) -> str:
     sections = [("condition", [data["sql"]]), ("tools", data["tools"])]
     return _page(_head(data, f"{data['name']}, {data['verdict']}"), sections)
@@ -177,8 +186,8 @@ def _node(node: Data) -> Iterator[str]:
 
 
 _PARTS: dict[str, Callable[[Data], str]] = {
-    "tool": _tool, "table": _table, "view": _view, "function": _function, "rule": _rule, "invariant": _invariant,
-    "enum": _type, "record": _type, "type": _domain, "world": _world, "task": _task,
+    "tool": _tool, "table": _table, "view": _view, "function": _function, "sync": _sync, "rule": _rule,
+    "invariant": _invariant, "enum": _type, "record": _type, "type": _domain, "world": _world, "task": _task,
 }  # fmt: skip
 
 

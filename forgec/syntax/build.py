@@ -188,6 +188,11 @@ class Builder:
         parts = self._build(params), self._maybe(returns), self._maybe(doc), self._build(block)
         return nodes.Tool(self._span(tree), self._name(name), *parts, _side(side))
 
+    def _sync(self, tree: Tree[Token]) -> nodes.Sync:
+        name, doc, condition, block = tree.children
+        parts = self._maybe(doc), self._maybe(condition), self._build(block)
+        return nodes.Sync(self._span(tree), self._name(name), *parts)
+
     def _params(self, tree: Tree[Token]) -> tuple[nodes.Parameter, ...]:
         return self._all(tree.children)
 

@@ -300,6 +300,16 @@ class Tool(Node):
 
 
 @dataclass(frozen=True)
+class Sync(Node):
+    """What follows from the state, and is written when a call has changed it."""
+
+    name: Name
+    doc: Text | None
+    condition: SqlText | None
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
 class Rule(Node):
     name: Name
     verdict: Literal["enforced", "audited"]
@@ -416,8 +426,8 @@ class Task(Node):
 
 
 Item = (
-    Environment | Policy | Enum | Record | Domain | Table | View | Invariant | Function | Tool | Rule | World | Test
-    | Task
+    Environment | Policy | Enum | Record | Domain | Table | View | Invariant | Function | Tool | Sync | Rule | World
+    | Test | Task
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from forgec.source import Source, Span
 
 KEYWORDS = (
     "environment", "policy", "enum", "record", "type", "table", "single", "view", "invariant", "function", "user",
-    "tool", "rule", "world", "test", "task",
+    "tool", "sync", "rule", "world", "test", "task",
 )  # fmt: skip
 
 MAX_FILE = 1_000_000

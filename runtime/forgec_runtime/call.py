@@ -68,6 +68,8 @@ class Call:
         self.broken: list[str] | None = None
         value = self.tool.function(self, *self.arguments)
         if self.staged is not None:
+            for sync in constraints.syncs:
+                sync(self)
             constraints.check(self)
         result = Result("ok", to_json(value), value)  # a value that JSON cannot hold must leave no writes behind
         if self.staged is not None:

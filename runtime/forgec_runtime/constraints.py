@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +24,19 @@ class Invariant:
     query: Query
 
 
+Sync = Callable[["Call"], None]
+"""Writes what follows from the state that a call leaves behind."""
+
+
 class Constraints:
     """All constraints of an environment. Only changed rows are looked at, and only queries that can be affected run."""
 
-    def __init__(self, tables: Mapping[str, Table[Any]], invariants: tuple[Invariant, ...]) -> None:
+    def __init__(
+        self, tables: Mapping[str, Table[Any]], invariants: tuple[Invariant, ...], syncs: tuple[Sync, ...] = ()
+    ) -> None:
         self.tables = tables
+        self.syncs = syncs
+        """What a call that wrote anything writes besides, in order, before all else is looked at."""
         self.invariants = invariants
         self.order = {name: i for i, name in enumerate(tables)}
         self.watched = {name for invariant in invariants for name in invariant.query.tables}

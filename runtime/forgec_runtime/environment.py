@@ -11,7 +11,7 @@ from typing import Any, Literal
 from . import query as queries
 from . import snapshots
 from .call import Call
-from .constraints import Constraints, Invariant
+from .constraints import Constraints, Invariant, Sync
 from .engine import EngineError
 from .episode import Episode
 from .errors import FAULT_TEXT, Ask, Fault, Fetch, Refusal
@@ -44,6 +44,7 @@ class Environment:
         doc: str = "",
         policy: str = "",
         invariants: tuple[Invariant, ...] = (),
+        syncs: tuple[Sync, ...] = (),
         tasks: Iterable[Task] = (),
     ) -> None:
         self.name = name
@@ -64,7 +65,7 @@ class Environment:
         self.executions = 0
         """How many times DuckDB was asked for anything."""
         self._tables = {table.name: table for table in self.tables}
-        self._constraints = Constraints(self._tables, invariants)
+        self._constraints = Constraints(self._tables, invariants, syncs)
         self._bases: dict[str, Base] = {}
         self._grown: set[Base] = set()
 

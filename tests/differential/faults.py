@@ -302,6 +302,20 @@ _RUNTIME = (
         "self.episode.broken_rules.append(rule)",
     ),
     Fault(
+        "the last sync does not run",
+        _CALL,
+        "for sync in constraints.syncs:",
+        "for sync in constraints.syncs[:-1]:",
+        tools="open_window wish spend",
+    ),
+    Fault(
+        "a sync does not see what the call wrote",
+        _CALL,
+        "                sync(self)",
+        "                sync(Call(0, self.episode, self.tool, ()))",
+        tools="open_window wish spend",
+    ),
+    Fault(
         "the row of a single is as the call found it",
         _CALL,
         'return cast("Row", self.find(table, ()))',

@@ -8,7 +8,9 @@ import pytest
 
 from forgec_runtime import Environment, Workers, load_environment
 
-OVEN = Path(__file__).parents[1] / "cases" / "sides" / "generated" / "oven"
+CASES = Path(__file__).parents[1] / "cases"
+OVEN = CASES / "sides" / "generated" / "oven"
+GRID = CASES / "syncs" / "generated" / "grid"
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +41,18 @@ def test_calls_of_both_sides_may_be_one_step(env: Environment) -> None:
     calls = [(episode, "note", {"what": "rye"}), (episode, "turn", {"mode": "grill"})]
     assert [result.ok for result in env.step(calls, by=None)] == [True, True]
     assert list(episode.changes()) == ["orders", "oven"]
+
+
+def test_what_a_sync_writes_belongs_to_the_call() -> None:
+    env = load_environment(GRID)
+    episode = env.reset("evening")
+    before = episode.state()
+    env.call(episode, "switch", "user", lamp="attic")
+    changed = {name: set(rows) for name, rows in episode.changes().items()}
+    assert changed == {"contracts": {"K1"}, "house": {()}, "lamps": {"attic"}}
+    held = episode.state()
+    assert env.call(episode, "switch", "user", lamp="door").text == "At most two lamps burn"
+    assert episode.state() == held != before
 
 
 def test_workers_know_the_sides() -> None:
