@@ -18,7 +18,7 @@ from forgec.plans.package import PackagePlan, row_class
 
 _RUNTIME = {
     "Call", "Column", "Computed", "Environment", "Expectation", "Fact", "Index", "Invariant", "Literal", "Parameter",
-    "Query", "Reason", "Ref", "Refusal", "Saying", "Step", "Table", "Task", "Tool", "World", "sql",
+    "Query", "Reason", "Ref", "Refusal", "Saying", "Step", "Table", "Task", "Tie", "Tool", "World", "sql",
 }  # fmt: skip
 _PLAIN = re.compile(r"[\w .+-]+")
 
@@ -98,7 +98,12 @@ class _Package:
         records = [f"{self.named[r.name]} = {source.record_source(r, self.named)}" for r in self.spec.records.values()]
         queries = [source.query(query) for check in self.plan.checks.values() for query in check.queries]
         tables = [self._table(table) for table in _nested_first(self.spec.tables)]
-        parts = [text for table in tables for text in (table["row"], table["check"], *table["columns"]) if text]
+        parts = [
+            text
+            for table in tables
+            for text in (table["row"], table["check"], *table["columns"], *table["ties"])
+            if text
+        ]
         used = {"Table", "t", *source.names_in(*parts, *queries)}
         return self._python("schema.py.j2", used, [], enums=enums, records=records, queries=queries, tables=tables)
 
@@ -114,6 +119,7 @@ class _Package:
             "serial": table.serial,
             "listed": table.keys,
             "nested": self._nested(table),
+            "ties": [f"Tie({tie.columns!r}, {tie.table!r})" for tie in table.ties],
             "check": source.function(check) if check else None,
             "check_name": f"check_{table.name}",
         }

@@ -58,6 +58,7 @@ CODES: dict[str, str] = {
     "AFS313": "a nested table with a key that its kind does not have",
     "AFS314": "a document of another form than its table",
     "AFS315": "an optional type that is given a name",
+    "AFS316": "columns that are no key of the table they refer to",
     "AFS401": "SQL that cannot be read",
     "AFS402": "several statements where one is allowed",
     "AFS403": "SQL that is too large",

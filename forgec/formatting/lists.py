@@ -83,7 +83,7 @@ def _shortest(row: list[str]) -> int:
 
 def _cells(element: Node) -> list[str] | None:
     """The cells of one element: its name, its type, what modifies that, and its documentation."""
-    if one_line([element]) is None or element.rule == "nested":
+    if one_line([element]) is None or element.rule in ("nested", "tie"):
         return None
     if element.rule not in ("column", "field", "param"):
         return [flat(list(element.leaves())) or ""]

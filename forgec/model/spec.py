@@ -75,6 +75,15 @@ class Column(Declared):
         return Cell(self.type, self.optional, self.references, self.domain, self.claims)
 
 
+class Tie(Model):
+    """Columns that together hold a key of `table`, in its order, or a NULL."""
+
+    columns: tuple[str, ...]
+    table: str
+    doc: str
+    span: Span
+
+
 class Table(Declared):
     """A table, or a single: the table of one row, which has no key. `side` is whose state it is.
 
@@ -82,6 +91,7 @@ class Table(Declared):
     """
 
     columns: tuple[Column, ...]
+    ties: tuple[Tie, ...] = ()
     missing: str = ""
     """What an agent reads who names a row that does not exist; empty for the usual text."""
     single: bool = False

@@ -10,6 +10,7 @@ from forgec.model.domains import claimed, condition_text
 from forgec.model.names import Names
 from forgec.model.nested import check_nested, inherited_key, position
 from forgec.model.spec import Check, Column, Table
+from forgec.model.ties import add_ties
 from forgec.model.types import TypeResolver
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
@@ -64,6 +65,8 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
     declared = {name: table for item in sound for name, table in _family(item.name.text, tables)}
     tables.clear()
     tables.update(declared)
+    for item in sound:
+        add_ties(item, item.name.text, tables, report)
     return tables
 
 

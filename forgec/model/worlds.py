@@ -140,6 +140,15 @@ def _check_keys(
             seen.setdefault(value, span)
     if table.parent is not None and len(table.inherited) > 1:
         _check_parents(table, tables[table.parent], filled, rows[table.parent], checker)
+    for tie in table.ties:
+        known_keys = {tuple(row.values[column.name] for column in tables[tie.table].key) for row in rows[tie.table]}
+        for row in filled:
+            held = tuple(row.values[name] for name in tie.columns)
+            if None not in held and held not in known_keys:
+                where = ", ".join(f"{name} {sql.text(row.values[name])}" for name in tie.columns)
+                checker.report.error(
+                    "AFS603", f"{table.title}: {where} is no row of `{tables[tie.table].title}`", row.span
+                )
     for column in table.columns:
         if column.references is None:
             continue

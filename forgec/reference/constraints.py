@@ -89,6 +89,12 @@ def _row_violations(
         parent = tuple(row[name] for name in names)
         if database.find(spec.tables[table.parent], parent) is None:
             yield f"Unknown {', '.join(names)}: {sql.text(parent)}"
+    for tie in table.ties:
+        key = tuple(row[name] for name in tie.columns)
+        if None in key or (old is not None and tuple(old[name] for name in tie.columns) == key):
+            continue
+        if database.find(spec.tables[tie.table], key) is None:
+            yield f"Unknown {', '.join(tie.columns)}: {sql.text(key)}"
 
 
 def _uses(spec: Spec, database: ReferenceDatabase, table: Table, key: tuple[Any, ...]) -> Iterator[str]:
@@ -97,4 +103,9 @@ def _uses(spec: Spec, database: ReferenceDatabase, table: Table, key: tuple[Any,
             if column.inherited or column.references != table.name:
                 continue
             if database.count(other, column.name, key[0]):
+                yield f"{table.title}: {sql.text(key)} is still used by {other.title}"
+    for other in spec.tables.values():
+        for tie in other.ties:
+            held = (tuple(row[name] for name in tie.columns) for row in database.table(other).values())
+            if tie.table == table.name and key in held:
                 yield f"{table.title}: {sql.text(key)} is still used by {other.title}"

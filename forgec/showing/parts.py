@@ -36,12 +36,21 @@ def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
         "side": table.side,
         "doc": flat(table.doc),
         "columns": [column_data(column) for column in table.columns],
+        "ties": [tie_line(tie) for tie in table.ties],
         "referenced_by": {
             "columns": [
-                f"{other.name}.{column.name}"
-                for other in spec.tables.values()
-                for column in other.columns
-                if column.references == table.name
+                *(
+                    f"{other.name}.{column.name}"
+                    for other in spec.tables.values()
+                    for column in other.columns
+                    if column.references == table.name
+                ),
+                *(
+                    f"{other.name}.({', '.join(tie.columns)})"
+                    for other in spec.tables.values()
+                    for tie in other.ties
+                    if tie.table == table.name
+                ),
             ],
             "parameters": [
                 f"{tool.name}({parameter.name})"
@@ -61,6 +70,11 @@ def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
         "invariants": [one.name for one in spec.invariants if table.name in one.sql.reads],
         "rows": {world.name: len(world.rows[table.name]) for world in spec.worlds.values()},
     }
+
+
+def tie_line(tie: m.Tie) -> str:
+    """`(line, place) -> seats`."""
+    return f"({', '.join(tie.columns)}) -> {tie.table}"
 
 
 def view_data(view: m.View, spec: m.Spec) -> dict[str, Any]:

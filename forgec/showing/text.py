@@ -92,6 +92,7 @@ def _table(data: Data) -> str:
     references = data["referenced_by"]
     sections = [
         ("columns", [line[2:] for line in _columns(data)]),
+        ("refers to", data["ties"]),
         ("referenced by", [*references["columns"], *references["parameters"]]),
         ("read by", [_through(one["tool"], one["through"]) for one in data["read_by"]]),
         ("written by", [f"{one['tool']}: {one['how']}{_set(one)}" for one in data["written_by"]]),

@@ -121,18 +121,27 @@ class Builder:
 
     def _table(self, tree: Tree[Token]) -> nodes.Table:
         name, side, doc, missing, *entries = tree.children
-        parts = self._maybe(doc), self._all(entries), None if missing is None else self._text(missing)
+        parts = self._maybe(doc), *self._entries(entries), None if missing is None else self._text(missing)
         return nodes.Table(self._span(tree), self._name(name), *parts, False, _side(side))
 
     def _single(self, tree: Tree[Token]) -> nodes.Table:
         name, side, doc, *columns = tree.children
-        parts = self._maybe(doc), self._all(columns), None
+        parts = self._maybe(doc), self._all(columns), (), None
         return nodes.Table(self._span(tree), self._name(name), *parts, True, _side(side))
 
     def _nested(self, tree: Tree[Token]) -> nodes.Nested:
         name, kind, doc, *entries = tree.children
-        parts = self._maybe(doc), self._all(entries), str(kind)
+        parts = self._maybe(doc), *self._entries(entries), str(kind)
         return nodes.Nested(self._span(tree), self._name(name), *parts)  # type: ignore[arg-type]
+
+    def _entries(self, trees: Any) -> tuple[tuple[nodes.Column | nodes.Nested, ...], tuple[nodes.Tie, ...]]:
+        built = self._all(trees)
+        ties = tuple(entry for entry in built if isinstance(entry, nodes.Tie))
+        return tuple(entry for entry in built if not isinstance(entry, nodes.Tie)), ties
+
+    def _tie(self, tree: Tree[Token]) -> nodes.Tie:
+        *names, path, doc = tree.children
+        return nodes.Tie(self._span(tree), self._names(names), self._build(path), self._maybe(doc))
 
     def _column(self, tree: Tree[Token]) -> nodes.Column:
         name, type_, *modifiers, doc = tree.children

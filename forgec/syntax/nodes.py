@@ -163,10 +163,20 @@ class Column(Node):
 
 
 @dataclass(frozen=True)
+class Tie(Node):
+    """`(order_id, pos) -> orders.items`: columns that together hold a key."""
+
+    columns: tuple[Name, ...]
+    path: tuple[Name, ...]
+    doc: Text | None
+
+
+@dataclass(frozen=True)
 class _WithEntries(Node):
     name: Name
     doc: Text | None
     entries: tuple[Column | Nested, ...]
+    ties: tuple[Tie, ...]
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -11,7 +11,7 @@ from .plan import GoldError
 from .query import Query
 from .results import Result
 from .reward import Reward, Shortfall
-from .schema import Column, Index, Table
+from .schema import Column, Index, Table, Tie
 from .tasks import Computed, Expectation, Fact, Literal, Reason, Ref, Saying, Step, Task, TaskError
 from .tool import Parameter, Tool
 from .workers import RemoteEpisode, Workers
@@ -52,6 +52,7 @@ __all__ = [
     "Table",
     "Task",
     "TaskError",
+    "Tie",
     "Tool",
     "WorkerError",
     "Workers",

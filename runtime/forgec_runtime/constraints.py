@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import Refusal
 from .query import Query
-from .schema import Column, Key, Table
+from .schema import Column, Key, Table, Tie
 from .sql import text
 
 if TYPE_CHECKING:
@@ -51,6 +51,11 @@ class Constraints:
                         self.users[column.references].append((table, column))
             if table.parent is not None:
                 self.watched.add(table.name)
+        self.tied: dict[str, list[tuple[Table[Any], Tie]]] = {name: [] for name in tables}
+        for table in tables.values():
+            for tie in table.ties:
+                self.watched.update((table.name, tie.table))
+                self.tied[tie.table].append((table, tie))
 
     def check(self, call: Call) -> None:
         """Raise `Refusal` for the first constraint that the staged rows of `call` break; suspends like any call."""
@@ -81,6 +86,10 @@ class Constraints:
                     self._check_value(call, table, column, key, value)
             if table.parent is not None and old is None:
                 self._check_parent(call, table, self.tables[table.parent], key)
+            for tie in table.ties:
+                held = tie.key_in(row)
+                if None not in held and (old is None or tie.key_in(old) != held):
+                    self._check_tie(call, tie, held)
         for key in deleted:
             self._check_unused(call, table, key)
         return different
@@ -98,7 +107,14 @@ class Constraints:
         if count > 1 and call.find(parent, key[:count]) is None:
             raise Refusal(f"Unknown {', '.join(table.key[:count])}: {text(key[:count])}")
 
+    def _check_tie(self, call: Call, tie: Tie, key: Key) -> None:
+        if call.find(self.tables[tie.table], key) is None:
+            raise Refusal(f"Unknown {', '.join(tie.columns)}: {text(key)}")
+
     def _check_unused(self, call: Call, table: Table[Any], key: Key) -> None:
         for user, column in self.users[table.name]:
             if call.where(user, column.name, key):
+                raise Refusal(f"{table.title}: {text(key)} is still used by {user.title}")
+        for user, tie in self.tied[table.name]:
+            if any(tie.key_in(row) == key for row in call.where(user, tie.columns[0], key[0])):
                 raise Refusal(f"{table.title}: {text(key)} is still used by {user.title}")

@@ -32,6 +32,19 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Tie:
+    """Columns that together hold a key of `table`, or a NULL."""
+
+    columns: tuple[str, ...]
+    table: str
+
+    @cached_property
+    def key_in(self) -> Callable[[Mapping[str, Any]], Key]:
+        """The key that a row holds."""
+        return itemgetter(*self.columns)
+
+
+@dataclass(frozen=True)
 class Index:
     """What rows are searched by that is no column: an expression over a row, for DuckDB and in Python."""
 
@@ -62,6 +75,7 @@ class Table(Generic[Row]):
     key: tuple[str, ...]
     serial: str | None = None
     keys: tuple[str, ...] = ()
+    ties: tuple[Tie, ...] = ()
     check: Callable[[Call, Row], None] | None = None
     path: str = ""
     parent: str | None = None

@@ -71,11 +71,20 @@ def _maker(table: Table[Any], column: str, tables: Mapping[str, Table[Any]]) -> 
         seen.add((table.name, column))
         if table.makes_keys and column == table.key[-1]:
             return table.name
-        target = next((c.references for c in table.columns if c.name == column), None)
-        if not target:
+        place = _place_of(table, column)
+        if place is None:
             return None
-        table, column = tables[target], tables[target].key[-1]
+        target, part = place
+        table, column = tables[target], tables[target].key[part]
     return None
+
+
+def _place_of(table: Table[Any], column: str) -> tuple[str, int] | None:
+    """The table to which a column refers, alone or with others, and which part of its key it holds."""
+    target = next((c.references for c in table.columns if c.name == column), None)
+    if target:
+        return target, -1
+    return next(((tie.table, tie.columns.index(column)) for tie in table.ties if column in tie.columns), None)
 
 
 def _named(value: Any, maker: str, new: set[New]) -> Any:

@@ -263,6 +263,20 @@ _SQL, _WORLD = "forgec_runtime.sql", "forgec_runtime.world"
 
 _RUNTIME = (
     Fault(
+        "a row that two columns refer to is deleted",
+        "forgec_runtime.constraints",
+        "call.where(user, tie.columns[0], key[0])",
+        "()",
+        tools="drop_plates stack",
+    ),
+    Fault(
+        "two columns refer to what is not there",
+        "forgec_runtime.constraints",
+        "if None not in held and (old is None or",
+        "if None in held and (old is None or",
+        tools="drop_plates stack",
+    ),
+    Fault(
         "a key from a list is given out again",
         "forgec_runtime.call",
         "if self.find(table, key) is None:\n                return key",
