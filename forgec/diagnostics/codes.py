@@ -82,6 +82,7 @@ CODES: dict[str, str] = {
     "AFS508": "an `each` over something that is no rows",
     "AFS512": "a sync that reads what a later one writes",
     "AFS513": "a statement that has no place in a sync",
+    "AFS514": "a value that cannot be set, or not to this",
     "AFS601": "a value that its column cannot hold",
     "AFS602": "a key or unique value that stands twice",
     "AFS603": "a reference to no row",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import decimal
 
-from forgec.diagnostics import Label
+from forgec.diagnostics import Label, did_you_mean
 from forgec.model import spec as m
 from forgec.model.names import check_name
+from forgec.model.types import TypeResolver
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.infer import assignable
@@ -27,6 +28,7 @@ def build_tool(
     item: nodes.Tool,
     parameters: tuple[m.Parameter, ...],
     result: m.Result | None,
+    types: TypeResolver,
     checker: SqlChecker,
     scope: Scope,
 ) -> m.Tool:
@@ -36,7 +38,7 @@ def build_tool(
         if parameter.row is not None and parameter.references is not None:
             row = scope.tables[parameter.references].row
             scope = scope.with_value(parameter.row, Row(row.columns, parameter.optional, row.table))
-    body = _Body(item, result, checker)
+    body = _Body(item, result, types, checker)
     statements, _ = body.block(item.body, scope)
     if result is not None and not result.optional and not _always_ends(item.body):
         hint = "end the body with `return`, `reply` or `fail`"
@@ -67,12 +69,15 @@ def _always_ends(body: tuple[nodes.Statement, ...]) -> bool:
 class _Body:
     """Builds the statements of one tool."""
 
-    def __init__(self, item: nodes.Tool, result: m.Result | None, checker: SqlChecker) -> None:
+    def __init__(self, item: nodes.Tool, result: m.Result | None, types: TypeResolver, checker: SqlChecker) -> None:
         self.item = item
         self.result = result
         self.checker = checker
         self.report = checker.report
+        self.types = types
         self.first_write: Span | None = None
+        self.variables: dict[str, Cell] = {}
+        """The values that `set` may change: as their `let` declares them."""
         self.depth = 0
         """How many `each` are around the statement that is built."""
 
@@ -97,6 +102,8 @@ class _Body:
             if built is None:
                 self.report.give_up(node.name.text)
             return built, inner
+        if isinstance(node, nodes.Set):
+            return self._set(node, scope), scope
         if isinstance(node, nodes.Require):
             return self._require(node, scope), scope
         if isinstance(node, nodes.If):
@@ -122,6 +129,8 @@ class _Body:
     def _let(self, node: nodes.Let, scope: Scope) -> tuple[m.Statement | None, Scope]:
         if not self._is_free(node.name, scope):
             return None, scope
+        if node.type is not None:
+            return self._typed_let(node, node.type, scope)
         is_insert = node.sql.span.text[:6].lower() == "insert"
         sql = self.checker.change(node.sql, scope) if is_insert else self.checker.any(node.sql, scope)
         message = self._message(node.message, scope) if node.message else None
@@ -134,6 +143,47 @@ class _Body:
             self.first_write = node.span
         let = m.Let(name=node.name.text, sql=sql, shape=shape, message=message, span=node.span)
         return let, scope.with_value(node.name.text, shape)
+
+    def _typed_let(
+        self, node: nodes.Let, type_: nodes.TypeExpression, scope: Scope
+    ) -> tuple[m.Statement | None, Scope]:
+        declared = self.types.cell(type_)
+        sql = self.checker.expression(node.sql, scope, declared.type if declared else None)
+        message = self._message(node.message, scope) if node.message else None
+        if declared is None or sql is None or (node.message and message is None):
+            return None, scope
+        if node.message is None and not self._may_hold(declared, sql, node.name):
+            return None, scope
+        sql = as_type(sql, declared.type)
+        let = m.Let(name=node.name.text, sql=sql, shape=declared, typed=True, message=message, span=node.span)
+        self.variables[node.name.text] = declared
+        return let, scope.with_value(node.name.text, declared)
+
+    def _set(self, node: nodes.Set, scope: Scope) -> m.Statement | None:
+        name = node.name.text
+        cell = scope.values.get(name)
+        if cell is None or cell is not self.variables.get(name):
+            if cell is None:
+                close = did_you_mean(name, self.variables)
+                self.report.error("AFS203", f"unknown value `${name}`", node.name.span, help=close, about=name)
+                return None
+            hint = "only a value whose `let` declares its type is set, such as `let total integer = 0;`"
+            self.report.error("AFS514", f"`${name}` cannot be set", node.name.span, help=hint)
+            return None
+        assert isinstance(cell, Cell)
+        sql = self.checker.expression(node.sql, scope, cell.type)
+        if sql is None or not self._may_hold(cell, sql, node.name):
+            return None
+        return m.Set(name=name, sql=as_type(sql, cell.type), cell=cell, span=node.span)
+
+    def _may_hold(self, cell: Cell, sql: Sql, name: nodes.Name) -> bool:
+        """Whether a value may have what `sql` gives; reports when that can be NULL and the value cannot."""
+        assert isinstance(sql.shape, Cell)
+        if not sql.shape.optional or cell.optional:
+            return True
+        hint = f"declare `{cell.type}?`, or say what to take instead with `coalesce`"
+        self.report.error("AFS514", f"`{name}` is never null, and this can be", sql.span, help=hint)
+        return False
 
     def _shape(self, node: nodes.Let, sql: Sql) -> Shape | None:
         checked = node.message is not None

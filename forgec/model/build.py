@@ -288,7 +288,7 @@ class _Build:
                 result = self.types.result(item.returns) if item.returns else None
                 if item.returns is not None and result is None:
                     self.report.give_up(item.name.text)
-                tools[item.name.text] = build_tool(item, parameters, result, checker, scope)
+                tools[item.name.text] = build_tool(item, parameters, result, self.types, checker, scope)
         return tools
 
     def _syncs(self, checker: SqlChecker, scope: Scope) -> dict[str, m.Tool]:

@@ -188,13 +188,27 @@ class Message(Model):
 
 
 class Let(Model):
-    """`let x = ...`: the shape of `sql` says whether `$x` is a value, a row or rows."""
+    """`let x = ...`: the shape of `sql` says whether `$x` is a value, a row or rows.
+
+    Where a type is declared, `set` may change the value.
+    """
 
     kind: Literal["let"] = "let"
     name: str
     sql: Sql
     shape: Shape
+    typed: bool = False
     message: Message | None
+    span: Span
+
+
+class Set(Model):
+    """`set x = ...`: a value of the type that its `let` declares, `cell`."""
+
+    kind: Literal["set"] = "set"
+    name: str
+    sql: Sql
+    cell: Cell
     span: Span
 
 
@@ -252,7 +266,7 @@ class Write(Model):
     span: Span
 
 
-Statement = Let | Require | If | Each | Return | Reply | Fail | Write
+Statement = Let | Set | Require | If | Each | Return | Reply | Fail | Write
 
 
 class Result(Model):

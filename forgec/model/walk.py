@@ -23,10 +23,15 @@ def sqls_of(statement: m.Statement) -> Iterator[Sql]:
     """The SQL of a statement and of its message, without that of statements inside it."""
     if isinstance(statement, m.If):
         yield from (branch.condition for branch in statement.branches if branch.condition is not None)
-    elif isinstance(statement, m.Let | m.Require | m.Each | m.Return | m.Write):
+    elif isinstance(statement, m.Let | m.Set | m.Require | m.Each | m.Return | m.Write):
         yield statement.sql
     if isinstance(statement, m.Let | m.Require | m.Return | m.Reply | m.Fail) and statement.message is not None:
         yield from (part.sql for part in statement.message.parts if isinstance(part, m.Hole))
+
+
+def changed(body: Iterable[m.Statement]) -> set[str]:
+    """The values that a body sets."""
+    return {statement.name for statement in statements(body) if isinstance(statement, m.Set)}
 
 
 def written(body: Iterable[m.Statement]) -> set[str]:

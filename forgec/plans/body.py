@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from forgec.model import spec as m
-from forgec.model.walk import written
+from forgec.model.walk import changed, written
 from forgec.plans import picks
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
 from forgec.plans.keyed import select_by_key
 from forgec.plans.lowered import NoTwin
+from forgec.plans.names import free
 from forgec.plans.writes import Writes
 from forgec.sql.check import row_values
 from forgec.sql.query import Sql
@@ -71,8 +72,11 @@ class _Body:
         self.tool = tool
         self.low = lowering
         self.may_be_none = tool.returns is not None and tool.returns.optional
+        self.names: set[str] = set()
+        """The Python names of values so far."""
         for parameter in tool.parameters:
             lowering.values[parameter.name] = parameter.cell
+            self.names.update(py.identifier(name) for name in (parameter.name, parameter.row) if name)
 
     def returns(self) -> str:
         """The annotation of the result; complete once the body was planned."""
@@ -156,6 +160,8 @@ class _Body:
     def _statement(self, statement: m.Statement) -> list[Group]:
         if isinstance(statement, m.Let):
             return self._let(statement)
+        if isinstance(statement, m.Set):
+            return [("sets", [self._set(statement)])]
         if isinstance(statement, m.Require):
             self.low.purpose = "guard"
             failed = py.negated(self.low.condition(statement.sql.expression))
@@ -178,9 +184,7 @@ class _Body:
         for branch in statement.branches:
             self.low.purpose = "condition"
             test = self.low.condition(branch.condition.expression) if branch.condition else None
-            known = dict(self.low.values)
-            lines = [line for _, group in self.block(branch.body) for line in group] or [ast.Pass()]
-            self.low.values = known
+            lines = self._inner(branch.body)
             if test is None:
                 otherwise = lines
             else:
@@ -195,21 +199,50 @@ class _Body:
         assert isinstance(bound, ast.Assign)
         for table in written(statement.body):  # what was found before the first pass may be gone in the second
             self.low.forget(table)
-        known = dict(self.low.values)
+        for name in changed(statement.body):
+            self.low.forget_value(self.low.name_in_python(name))
+        known, rows = dict(self.low.values), dict(self.low.rows)
+        target = ast.Name(self._new_name(statement.name), ast.Store())
         self.low.values[statement.name] = statement.item
-        lines = [line for _, group in self.block(statement.body) for line in group] or [ast.Pass()]
-        self.low.values = known
-        target = ast.Name(py.identifier(statement.name), ast.Store())
+        lines = self._inner(statement.body)
+        self.low.values, self.low.rows = known, rows
         return ast.For(target, py.call("call.each", bound.value), lines, [], lineno=0)
 
+    def _inner(self, body: Iterable[m.Statement]) -> list[ast.stmt]:
+        """The lines of a body inside another, whose values are its own."""
+        known, rows = dict(self.low.values), dict(self.low.rows)
+        lines = [line for _, group in self.block(body) for line in group]
+        self.low.values, self.low.rows = known, rows
+        return lines or [ast.Pass()]
+
+    def _new_name(self, value: str) -> str:
+        """The Python name of a value that begins here: its own, unless another body has used that."""
+        name = free(py.identifier(value), self.names)
+        self.names.add(name)
+        if name != py.identifier(value):
+            self.low.rows[value] = name
+        return name
+
+    def _set(self, statement: m.Set) -> ast.stmt:
+        self.low.purpose = f"set_{statement.name}"
+        lowered = self.low.value(statement.sql.expression)
+        name = self.low.name_in_python(statement.name)
+        self.low.forget_value(name)
+        return py.assign(name, lowered.node)
+
     def _let(self, statement: m.Let) -> list[Group]:
-        target = py.identifier(statement.name)
+        target = self._new_name(statement.name)
         if statement.sql.change is not None:
             lines = Writes(self.low).lines(statement.sql, target)
             self.low.values[statement.name] = statement.shape
             return [("writes", lines)]
         self.low.purpose = f"select_{statement.name}"
-        lines = self._bind(target, statement.sql, statement.shape)
+        if statement.typed and isinstance(statement.shape, Cell):
+            lowered = self.low.value(statement.sql.expression)
+            cell = Cell(statement.shape.type, statement.shape.optional or lowered.optional)
+            lines = [py.annotated(target, annotation(cell), lowered.node)]
+        else:
+            lines = self._bind(target, statement.sql, statement.shape)
         self.low.values[statement.name] = statement.shape
         if statement.message is not None:
             value = py.name(target)
@@ -222,7 +255,7 @@ class _Body:
         tree = sql.expression
         if isinstance(shape, Rows):
             if isinstance(tree, Value):
-                return [py.assign(target, py.name(py.identifier(tree.name)))]
+                return [py.assign(target, py.name(self.low.name_in_python(tree.name)))]
             picked = self.low.attempt(lambda: picks.rows(self.low, tree))
             return [py.assign(target, picked if picked is not None else self._ask(tree, "rows"))]
         if isinstance(shape, Cell):
@@ -234,7 +267,7 @@ class _Body:
                 return [py.annotated(target, annotation(Cell(lowered.type, lowered.optional)), lowered.node)]
             return [py.assign(target, lowered.node)]
         if isinstance(tree, Value):
-            return [py.assign(target, py.name(py.identifier(tree.name)))]
+            return [py.assign(target, py.name(self.low.name_in_python(tree.name)))]
         assert isinstance(tree, exp.Query)
         return self._bind_row(target, tree)
 
@@ -288,7 +321,7 @@ class _Body:
         tree = sql.expression
         if statement.message is None and isinstance(tree, Value) and "cell" not in tree.meta:
             self._note_none(isinstance(sql.shape, Row) and sql.shape.optional)
-            return [ast.Return(self._whole(py.name(py.identifier(tree.name))))]
+            return [ast.Return(self._whole(py.name(self.low.name_in_python(tree.name))))]
         if isinstance(shape, Cell) and not sql.is_query:
             lowered = self.low.value(tree)
             lines: list[ast.stmt] = [py.assign("result", lowered.node)]

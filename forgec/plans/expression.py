@@ -116,11 +116,15 @@ class Lowering:
 
     # -- values ------------------------------------------------------------------------------------------------
 
+    def name_in_python(self, value: str) -> str:
+        """What a value of the call is called in Python."""
+        return self.rows.get(value) or py.identifier(value)
+
     def _path(self, path: str) -> ast.expr:
         """The Python of `$head.column.field`."""
         head, *rest = path.split(".")
         shape = self.values.get(head)
-        target: ast.expr = py.name(self.rows.get(head) or py.identifier(head))
+        target: ast.expr = py.name(self.name_in_python(head))
         if not rest:
             return target
         optional = isinstance(shape, Row) and shape.optional
@@ -200,6 +204,14 @@ class Lowering:
     def forget(self, table: str) -> None:
         """Rows of this table are not what they were: it is written to."""
         self.found = {place: name for place, name in self.found.items() if place[0] != table}
+
+    def forget_value(self, name: str) -> None:
+        """This value, by its name in Python, is not what it was."""
+        self.found = {
+            (table, key): row
+            for (table, key), row in self.found.items()
+            if all(not isinstance(node, ast.Name) or node.id != name for node in ast.walk(ast.parse(key)))
+        }
 
     def find(self, table: str, keys: list[exp.Expr] | tuple[exp.Expr, ...]) -> ast.expr:
         """`call.find(TABLE, key)`, or the name of the row where it was found before; `call.single(TABLE)`."""

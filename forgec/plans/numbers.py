@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from forgec.plans import python as py
+from forgec.plans.conversions import converted
 from forgec.plans.lowered import Handler, Lowered, NoTwin, sql_name, strict
 from forgec.plans.times import shifted
 from forgec.sql.infer import MAX_DECIMAL, infer, results
@@ -24,9 +25,11 @@ def _arithmetic(operator: type[ast.operator], twin: str) -> Handler:
         if isinstance(node.expression, exp.Interval):
             return shifted(low, node)
         type_ = infer(node)
-        if not isinstance(type_, Integer | Decimal):
+        if not isinstance(type_, Integer | Decimal | Double):
             raise NoTwin(f"`{sql_name(node)}` is computed by DuckDB")
         left, right = low.value(node.this), low.value(node.expression)
+        if isinstance(type_, Double):
+            left, right = converted(left, type_), converted(right, type_)
         if isinstance(left.type, Date):
             return Lowered(
                 py.call("sql.days_between", left.node, right.node), Integer(), left.optional or right.optional
@@ -72,7 +75,9 @@ def _bits(node: exp.Expr) -> int:
 
 
 def _in_range(node: exp.Expr, result: Lowered) -> Lowered:
-    """`result`, an integer of 64 bits or a fault."""
+    """`result`, an integer of 64 bits or a finite double, or a fault."""
+    if isinstance(result.type, Double):
+        return strict("sql.finite", result.type, result)
     return (
         strict("sql.bigint", result.type, result) if isinstance(result.type, Integer) and _bits(node) > 62 else result
     )
@@ -84,7 +89,8 @@ def _neg(low: Lowering, node: exp.Expr) -> Lowered:
         raise NoTwin("`-` is computed by DuckDB")
     _check_digits(part)
     result = py.call("sql.neg", part.node) if part.optional else ast.UnaryOp(ast.USub(), part.node)
-    return _in_range(node, Lowered(result, part.type, part.optional))
+    negated = Lowered(result, part.type, part.optional)
+    return _in_range(node, negated) if isinstance(part.type, Integer) else negated
 
 
 def _abs(low: Lowering, node: exp.Expr) -> Lowered:
@@ -92,8 +98,8 @@ def _abs(low: Lowering, node: exp.Expr) -> Lowered:
     if not isinstance(part.type, Integer | Decimal | Double):
         raise NoTwin("`abs` is computed by DuckDB")
     _check_digits(part)
-    result = py.call("sql.abs_" if part.optional else "abs", part.node)
-    return _in_range(node, Lowered(result, part.type, part.optional))
+    result = Lowered(py.call("sql.abs_" if part.optional else "abs", part.node), part.type, part.optional)
+    return _in_range(node, result) if isinstance(part.type, Integer) else result
 
 
 def _check_digits(part: Lowered) -> None:
@@ -147,10 +153,12 @@ def _division(twin: str) -> Handler:
 
 def _quotient(low: Lowering, node: exp.Expr) -> Lowered:
     left, right = low.value(node.this), low.value(node.expression)
-    if not all(isinstance(part.type, Integer | Decimal) for part in (left, right)):
+    if not all(isinstance(part.type, Integer | Decimal | Double) for part in (left, right)):
         raise NoTwin("`/` is computed by DuckDB")
     optional = left.optional or right.optional or not is_nonzero(node.expression)
-    return Lowered(py.call("sql.quotient", left.node, right.node), Double(), optional)
+    quotient = Lowered(py.call("sql.quotient", left.node, right.node), Double(), optional)
+    is_double = any(isinstance(part.type, Double) for part in (left, right))
+    return _in_range(node, quotient) if is_double else quotient
 
 
 TWINS: dict[type[exp.Expr], Handler] = {

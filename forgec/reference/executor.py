@@ -183,6 +183,8 @@ class _Call:
             value = self._change(statement.sql) if statement.sql.change else self._read(statement.sql, statement.shape)
             self._require_some(value, statement.shape, statement.message)
             self.values[statement.name] = value
+        elif isinstance(statement, m.Set):
+            self.values[statement.name] = self._read(statement.sql, statement.cell)
         elif isinstance(statement, m.Require):
             if not self._holds(statement.sql):
                 raise Refusal(self._text(statement.message))
@@ -206,12 +208,17 @@ class _Call:
         else:
             self._change(statement.sql)
 
+    def _inner(self, body: tuple[m.Statement, ...], values: Mapping[str, Any] | None = None) -> None:
+        """Run a body inside another: its values end with it."""
+        outer = list(self.values)
+        self.values.update(values or {})
+        self._block(body)
+        self.values = {name: self.values[name] for name in outer}
+
     def _if(self, statement: m.If) -> None:
         for branch in statement.branches:
             if branch.condition is None or self._holds(branch.condition):
-                outer = dict(self.values)
-                self._block(branch.body)
-                self.values = outer
+                self._inner(branch.body)
                 return
 
     def _each(self, statement: m.Each) -> None:
@@ -219,10 +226,7 @@ class _Call:
             self.passes += 1
             if self.passes > MAX_PASSES:
                 raise too_many_passes()
-            outer = dict(self.values)
-            self.values[statement.name] = item
-            self._block(statement.body)
-            self.values = outer
+            self._inner(statement.body, {statement.name: item})
 
     def _require_some(self, value: Any, shape: Shape, message: m.Message | None) -> None:
         if message is not None and (not value if isinstance(shape, Rows) else value is None):

@@ -143,6 +143,8 @@ def _sum(node: exp.Expr, minus: bool) -> Type | None:
         return Timestamp() if isinstance(left, Date | Timestamp) else None
     if isinstance(left, Date):
         return Date() if isinstance(right, Integer) else Integer() if minus and isinstance(right, Date) else None
+    if _is_double(left, right):
+        return Double()
     a, b = _as_decimal(node.this, left), _as_decimal(node.expression, right)
     if a is None or b is None:
         return None
@@ -189,8 +191,16 @@ def _product(node: exp.Expr) -> Type | None:
     left, right = infer(node.this), infer(node.expression)
     if isinstance(left, Integer) and isinstance(right, Integer):
         return _integer(node)
+    if _is_double(left, right):
+        return Double()
     a, b = _as_decimal(node.this, left), _as_decimal(node.expression, right)
     return None if a is None or b is None else _exact(a.precision + b.precision, a.scale + b.scale, a, b)
+
+
+def _is_double(left: Type | None, right: Type | None) -> bool:
+    """Whether two numbers are computed with as doubles."""
+    numbers = all(isinstance(type_, Integer | Decimal | Double) for type_ in (left, right))
+    return numbers and (isinstance(left, Double) or isinstance(right, Double))
 
 
 def _as_decimal(node: exp.Expr, type_: Type | None) -> Decimal | None:

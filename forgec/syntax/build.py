@@ -216,9 +216,14 @@ class Builder:
         return self._all(tree.children)
 
     def _let(self, tree: Tree[Token]) -> nodes.Let:
-        name, many, sql, message = tree.children
-        parts = many is not None, self._build(sql), self._maybe(message)
+        name, kind, sql, message = tree.children
+        many = isinstance(kind, Token)
+        parts = many, None if many else self._maybe(kind), self._build(sql), self._maybe(message)
         return nodes.Let(self._span(tree), self._name(name), *parts)
+
+    def _set(self, tree: Tree[Token]) -> nodes.Set:
+        name, sql = tree.children
+        return nodes.Set(self._span(tree), self._name(name), self._build(sql))
 
     def _require(self, tree: Tree[Token]) -> nodes.Require:
         sql, message = tree.children

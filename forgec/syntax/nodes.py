@@ -246,10 +246,19 @@ class Write(Node):
 
 @dataclass(frozen=True)
 class Let(Node):
+    """`let name = ...`; with `[]` for rows; with a type for a value that `set` may change."""
+
     name: Name
     many: bool
+    type: TypeExpression | None
     sql: SqlText
     message: Message | None
+
+
+@dataclass(frozen=True)
+class Set(Node):
+    name: Name
+    sql: SqlText
 
 
 @dataclass(frozen=True)
@@ -296,7 +305,7 @@ class Fail(Node):
     message: Message
 
 
-Statement = Let | Require | If | Each | Return | Reply | Fail | Write
+Statement = Let | Set | Require | If | Each | Return | Reply | Fail | Write
 
 
 @dataclass(frozen=True)

@@ -407,6 +407,20 @@ _RUNTIME = (
         "pass",
     ),
     Fault(
+        "a row that was found by a value is the same when that is set",
+        "forgec.plans.body",
+        "        self.low.forget_value(name)\n        return py.assign",
+        "        return py.assign",
+        tools="add_up",
+    ),
+    Fault(
+        "a row that was found before a loop is the same when the loop sets its key",
+        "forgec.plans.body",
+        "for name in changed(statement.body):",
+        "for name in ():",
+        tools="add_up",
+    ),
+    Fault(
         "an index by an expression is one by what it is made of",
         "forgec.plans.picks",
         "computation = Computation(name, made.type, made.node)",

@@ -36,6 +36,13 @@ def bigint(a: int | None) -> Any:
     return a
 
 
+def finite(a: float | None) -> Any:
+    """A double that is a number. Raises `Fault` for infinity and what comes of it."""
+    if a is not None and not math.isfinite(a):
+        raise Fault("floating point overflow")
+    return a
+
+
 @strict
 def div(a: int, b: int) -> Any:
     """`a // b`, cut off towards zero; NULL for a `b` of zero."""
