@@ -295,7 +295,7 @@ class _Build:
         names = Names("sync", self.report)
         syncs = {}
         for item in self._items(nodes.Sync):
-            sync = build_sync(item, checker, scope) if names.add(item.name) else None
+            sync = build_sync(item, self.types, checker, scope) if names.add(item.name) else None
             if sync is not None:
                 syncs[sync.name] = sync
         return syncs

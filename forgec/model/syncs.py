@@ -6,12 +6,13 @@ from collections.abc import Iterator
 
 from forgec.model import spec as m
 from forgec.model.bodies import build_tool
+from forgec.model.types import TypeResolver
 from forgec.sql.check import SqlChecker
 from forgec.sql.scope import Scope
 from forgec.syntax import nodes
 
 
-def build_sync(item: nodes.Sync, checker: SqlChecker, scope: Scope) -> m.Tool | None:
+def build_sync(item: nodes.Sync, types: TypeResolver, checker: SqlChecker, scope: Scope) -> m.Tool | None:
     """The sync as a tool without parameters, its condition around the body; None when it has statements that it cannot.
 
     A condition stands around the body as an `if`.
@@ -26,7 +27,7 @@ def build_sync(item: nodes.Sync, checker: SqlChecker, scope: Scope) -> m.Tool | 
     if item.condition is not None:
         body = (nodes.If(item.span, (nodes.Branch(item.span, item.condition, item.body),)),)
     tool = nodes.Tool(item.span, item.name, (), None, item.doc, body, "agent")
-    return build_tool(tool, (), None, checker, scope)
+    return build_tool(tool, (), None, types, checker, scope)
 
 
 def _statements(body: tuple[nodes.Statement, ...]) -> Iterator[nodes.Statement]:
