@@ -153,6 +153,8 @@ class _Package:
             parts.append("unique=True")
         if not column.scored:
             parts.append("scored=False")
+        if not column.ordered:
+            parts.append("ordered=False")
         if column.references:
             parts.append(f"references={column.references!r}")
         return f"Column({', '.join(parts)})"

@@ -49,7 +49,7 @@ CODES: dict[str, str] = {
     "AFS304": "SQL that DuckDB refuses",
     "AFS305": "a list, row or large record that cannot be held where it stands",
     "AFS306": "a reference to no single key",
-    "AFS307": "a column that cannot be a key, unique or serial",
+    "AFS307": "a column that cannot be a key, unique, serial or unordered",
     "AFS308": "a default or check that looks beyond its row",
     "AFS309": "other columns than were declared",
     "AFS310": "a key of another table",

@@ -7,7 +7,7 @@ from forgec.formatting.flow import flow
 from forgec.formatting.leaves import Leaf, Node, flat, leaves_of, one_line
 from forgec.formatting.page import STEP, WIDTH, Page
 
-_MODIFIERS = frozenset({"key", "serial", "serial_list", "unique", "default", "check", "unscored"})
+_MODIFIERS = frozenset({"key", "serial", "serial_list", "unique", "default", "check", "unscored", "unordered"})
 _MODIFIED = 2
 """The column of a table that holds modifiers: a long `check` without documentation moves nobody else's."""
 _LISTS = frozenset({"record_type", "params", "call", "nested"})

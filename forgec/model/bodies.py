@@ -16,7 +16,7 @@ from forgec.sql.scope import Cell, Row, Rows, Scope, Shape
 from forgec.sql.tree import Fragment, Value, exp
 from forgec.syntax import nodes
 from forgec_runtime.sql import formatted
-from forgec_runtime.types import Decimal, Double, Enum, Integer, Record, Text, Type
+from forgec_runtime.types import Decimal, Double, Enum, Integer, List, Map, Record, Text, Type
 
 MAX_BRANCHES = 200
 """Of one `if`: each stands inside the one before when it is compiled."""
@@ -383,8 +383,9 @@ class _Body:
         return m.Message(parts=tuple(parts))
 
     def _check_hole(self, node: nodes.Hole, type_: Type) -> bool:
-        if isinstance(type_, Record):
-            self.report.error("AFS506", "a record cannot stand in a text", node.span, help="take one of its fields")
+        if isinstance(type_, Record | List | Map):
+            what, hint = _UNSHOWN[type(type_)]
+            self.report.error("AFS506", f"a {what} cannot stand in a text", node.span, help=hint)
             return False
         if node.format is not None and not _formats(type_, node.format):
             hint = "`d` is for integers, `f` for numbers, `s` for texts, and nothing for dates and truth values"
@@ -404,3 +405,9 @@ def _formats(type_: Type, form: str) -> bool:
 
 _ONE: dict[type[Type], object] = {Text: "1", Enum: "1", Integer: 1, Decimal: decimal.Decimal(1), Double: 1.0}
 """One value of each type that takes formats."""
+_UNSHOWN: dict[type[Type], tuple[str, str]] = {
+    Record: ("record", "take one of its fields"),
+    List: ("list", "take one of its elements"),
+    Map: ("map", "take what it has at a key"),
+}
+"""Types whose values are no texts, and what to write in place of one."""

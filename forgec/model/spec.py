@@ -50,6 +50,7 @@ class Column(Declared):
     key: bool = False
     unique: bool = False
     scored: bool = True
+    ordered: bool = True
     serial: str | None = None
     keys: tuple[str, ...] = ()
     """The keys that the engine gives out, where the spec lists them."""

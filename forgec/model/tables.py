@@ -220,6 +220,7 @@ def _column(
         key="key" in kinds,
         unique="unique" in kinds,
         scored="unscored" not in kinds,
+        ordered="unordered" not in kinds,
         serial=(serial.pattern or COUNTED) if serial and not serial.keys else None,
         keys=tuple(key.value for key in serial.keys) if serial else (),
         references=cell.references if isinstance(node.type, nodes.Reference) else None,
@@ -242,6 +243,9 @@ def _check_kind(
         return False
     if "key" in kinds and "unscored" in kinds:
         report.error("AFS307", f"`{node.name}` is a key and always compared", node.span)
+        return False
+    if "unordered" in kinds and not isinstance(type_, List):
+        report.error("AFS307", f"`{node.name}` cannot be unordered: it is no list", node.span)
         return False
     if "unique" in kinds and isinstance(type_, _NO_KEYS):
         report.error("AFS307", f"`{node.name}` cannot be unique: it is a {type_}", node.span)

@@ -16,7 +16,8 @@ from forgec.sql.constants import constants
 from forgec.sql.scope import Scope, table_at, titles
 from forgec.syntax import nodes
 from forgec_runtime import sql
-from forgec_runtime.types import MAX_INTEGER, Enum, Integer, Type
+from forgec_runtime.sql.columns import misfit
+from forgec_runtime.types import MAX_INTEGER, Enum, Integer, List, Map, Record, Type
 
 Rows = list[Draft]
 
@@ -112,6 +113,11 @@ def _check_row(table: Table, row: Draft, checker: SqlChecker) -> bool:
         if value is not None and not _holds(column.type, value):
             checker.report.error("AFS601", f"{column.name} = {sql.text(value)} is not of type {column.type}", span)
             return False
+        if value is not None and isinstance(column.type, Record | List | Map):
+            problem = misfit(column.type, value)
+            if problem:
+                checker.report.error("AFS601", f"{column.name}{problem}", span)
+                return False
     return True
 
 

@@ -12,7 +12,7 @@ from forgec.sql.emit import Emitter
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Rows
 from forgec.sql.tree import Value, cast, exp
-from forgec_runtime.types import List, Map, Record, Type, holds_map
+from forgec_runtime.types import List, Map, Record, Type
 
 Values = Mapping[str, Any]
 """The values of a call by name: scalars, rows (dicts) and row sets (lists of dicts)."""
@@ -31,15 +31,22 @@ class Statement:
 
 
 def bound(type_: Type, value: Any) -> Any:
-    """A value as a parameter: a map as DuckDB wants one, by its keys and its values."""
-    if value is None or not holds_map(type_):
-        return value
+    """A value as a parameter: a map by its keys and its values, and a record that looks like one as none."""
+    if value is None:
+        return None
     if isinstance(type_, Map):
         return {"key": list(value), "value": [bound(type_.of, part) for part in value.values()]}
     if isinstance(type_, List):
-        return [bound(type_.of, part) for part in value]
-    assert isinstance(type_, Record)
-    return {field.name: bound(field.type, value[field.name]) for field in type_.fields}
+        return value if _is_plain(type_) else [bound(type_.of, part) for part in value]
+    if not isinstance(type_, Record) or _is_plain(type_):
+        return value
+    fields = {field.name: bound(field.type, value[field.name]) for field in type_.fields}
+    return {**fields, "-": None} if fields.keys() == {"key", "value"} else fields  # what no field is called is dropped
+
+
+def _is_plain(type_: Type) -> bool:
+    """Whether values of a type need no looking into."""
+    return "MAP(" not in type_.sql and '"key"' not in type_.sql
 
 
 def _at(path: str, values: Values) -> Any:

@@ -70,4 +70,5 @@ def modifiers(column: m.Column) -> str:
     if column.check is not None:
         parts.append(f"check {flat(column.check.span.text)}")
     parts.append("" if column.scored else "unscored")
+    parts.append("" if column.ordered else "unordered")
     return " ".join(part for part in parts if part)

@@ -157,6 +157,9 @@ class Builder:
     def _unscored(self, tree: Tree[Token]) -> nodes.Modifier:
         return nodes.Modifier(self._span(tree), "unscored")
 
+    def _unordered(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "unordered")
+
     def _serial(self, tree: Tree[Token]) -> nodes.Modifier:
         pattern = tree.children[0]
         return nodes.Modifier(

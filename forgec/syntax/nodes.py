@@ -146,9 +146,9 @@ class Domain(Node):
 
 @dataclass(frozen=True)
 class Modifier(Node):
-    """`key`, `unique`, `unscored`, `serial ['L{0000}']`, `serial ('A', 'B')`, `default ...` or `check (...)`."""
+    """`key`, `unique`, `unscored`, `unordered`, `serial ['L{0000}']`, `serial ('A', 'B')`, `default` or `check`."""
 
-    kind: Literal["key", "unique", "unscored", "serial", "default", "check"]
+    kind: Literal["key", "unique", "unscored", "unordered", "serial", "default", "check"]
     sql: SqlText | None = None
     pattern: str | None = None
     keys: tuple[Variant, ...] = ()

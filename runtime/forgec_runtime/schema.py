@@ -21,13 +21,17 @@ Key = Any
 
 @dataclass(frozen=True)
 class Column:
-    """One column. `references` names the table whose key it holds; an unscored one is left out of comparisons."""
+    """One column. `references` names the table whose key it holds.
+
+    An unscored one is left out of comparisons; of a list that is not ordered they see what it holds and how often.
+    """
 
     name: str
     type: Type
     optional: bool = False
     unique: bool = False
     scored: bool = True
+    ordered: bool = True
     references: str | None = None
 
 

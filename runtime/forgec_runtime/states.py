@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 from functools import lru_cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Key: TypeAlias = Any
 Row: TypeAlias = Mapping[str, Any]
 Changes: TypeAlias = Mapping[str, Mapping[Key, Row | None]]
+_EXACT = Context(prec=100)
 BaseRows: TypeAlias = Callable[[str, Sequence[Key]], Mapping[Key, Row]]
 """The rows of the world, as it was before any call, for those of the keys that it has."""
 
@@ -36,6 +37,21 @@ def canonical(value: Any) -> Any:
     return value
 
 
+def _multiset(value: Any) -> Any:
+    """`canonical` of a list whose order does not count."""
+    found = canonical(value)
+    return found if found is None else ("list", *sorted(found[1:], key=_rank))
+
+
+def _rank(value: Any) -> str:
+    """A text for a canonical value, the same for equal ones."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_rank, value))})"
+    if isinstance(value, int | Decimal):
+        return str(Decimal(value).normalize(_EXACT)) if value else "0"
+    return repr(value)
+
+
 class Layout:
     """A table as the comparison sees it: its key and scored columns, and for each the table that made its values."""
 
@@ -47,13 +63,14 @@ class Layout:
         self.key = tuple(name for name in table.key if name != bag)
         self.columns = tuple(c.name for c in table.columns if (c.scored and c.name != bag) or c.name in self.key)
         self.makers = tuple(_maker(table, name, tables) for name in self.columns)
+        self.canonical = tuple(canonical if c.ordered else _multiset for c in table.columns if c.name in self.columns)
         self.made = self.key[-1] if table.makes_keys else None
         """The column whose new values the engine makes."""
 
     def cells(self, row: Row, new: set[New]) -> list[Any]:
         return [
-            canonical(row[name]) if maker is None else _named(row[name], maker, new)
-            for name, maker in zip(self.columns, self.makers, strict=True)
+            stand_in(row[name]) if maker is None else _named(row[name], maker, new)
+            for name, maker, stand_in in zip(self.columns, self.makers, self.canonical, strict=True)
         ]
 
 

@@ -9,6 +9,13 @@ _CONVERSIONS, _NUMBERS, _WRITES = "forgec.plans.conversions", "forgec.plans.numb
 
 _COMPILER = (
     Fault(
+        "a record is not looked into when it is stored",
+        _STORE,
+        "isinstance(wanted, Record | List | Map)",
+        "isinstance(wanted, Map)",
+        tools="long_list",
+    ),
+    Fault(
         "a view is all rows of its tables",
         _QUERY,
         "    _nest_values(query)\n",
@@ -262,6 +269,20 @@ _ENVIRONMENT, _QUERIES, _SCHEMA = "forgec_runtime.environment", "forgec_runtime.
 _SQL, _WORLD = "forgec_runtime.sql", "forgec_runtime.world"
 
 _RUNTIME = (
+    Fault(
+        "positions below 1 count from the end of a list",
+        "forgec_runtime.sql.lists",
+        "not 1 <= position <= len(a)",
+        "position > len(a)",
+        tools="elements",
+    ),
+    Fault(
+        "a record with the fields of a map is bound as one",
+        "forgec_runtime.binding",
+        """'"key"' in sql""",
+        "False",
+        tools="put_shelf dishes_at long_list new_shelf",
+    ),
     Fault(
         "a row that two columns refer to is deleted",
         "forgec_runtime.constraints",

@@ -43,12 +43,12 @@ def required(a: Any, column: str) -> Any:
 
 def held(a: Any, table: Table[Any], column: str) -> Any:
     """A record, list or map as a column of `table` holds it. Raises `Refusal` for what must not be inside of it."""
-    if a is not None and (problem := _misfit(table.types[column], a)):
+    if a is not None and (problem := misfit(table.types[column], a)):
         raise Refusal(f"{table.name}.{column}{problem}")
     return a
 
 
-def _misfit(type_: t.Type, value: Any) -> str | None:
+def misfit(type_: t.Type, value: Any) -> str | None:
     """Where inside a value something is that a column does not hold, and what is wrong with it."""
     if isinstance(type_, t.Enum):
         return None if value in type_.values else f" must be one of {', '.join(type_.values)}"
@@ -68,7 +68,7 @@ def _misfit(type_: t.Type, value: Any) -> str | None:
         if len(value) > MAX_ELEMENTS:
             return f" must have at most {MAX_ELEMENTS} entries"
         for key, part in value.items():
-            if problem := _misfit(type_.key, key):
+            if problem := misfit(type_.key, key):
                 return f": the key {key[:100]!r}{problem}"
             if problem := _misfit_at(f"[{key[:100]!r}]", type_.of, part):
                 return problem
@@ -78,7 +78,7 @@ def _misfit(type_: t.Type, value: Any) -> str | None:
 def _misfit_at(place: str, type_: t.Type, value: Any, optional: bool = False) -> str | None:
     if value is None:
         return None if optional else f"{place} must not be null"
-    problem = _misfit(type_, value)
+    problem = misfit(type_, value)
     return f"{place}{problem}" if problem else None
 
 

@@ -11,7 +11,7 @@ from forgec_runtime import Environment, World
 
 from .schema import ORDERS
 from . import tasks
-from .tools import LINES_OF, PLACE_ORDER, PRICES_OF, RETAG, SEARCH, TAGS_OF
+from .tools import BUNDLE, LINES_OF, PLACE_ORDER, PRICES_OF, RETAG, SEARCH, TAGS_OF
 
 _HERE = Path(__file__).parent
 
@@ -28,6 +28,7 @@ ENVIRONMENT = Environment(
         PRICES_OF,
         SEARCH,
         RETAG,
+        BUNDLE,
     ),
     invariants=(),
     worlds=(World("one", _HERE / "worlds" / "one.json"),),

@@ -37,7 +37,7 @@ ORDERS: Table[OrdersRow] = Table(
     columns=(
         Column("order_id", t.Text()),
         Column("lines", t.List(LINE)),
-        Column("tags", t.List(t.Text())),
+        Column("tags", t.List(t.Text()), ordered=False),
         Column("prices", t.Map(SIZE, t.Decimal(8, 2))),
         Column("counts", t.Map(t.Text(), t.Integer()), optional=True),
     ),

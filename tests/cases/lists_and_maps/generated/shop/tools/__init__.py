@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from .bundle import BUNDLE
 from .lines_of import LINES_OF
 from .place_order import PLACE_ORDER
 from .prices_of import PRICES_OF
@@ -12,6 +13,7 @@ from .search import SEARCH
 from .tags_of import TAGS_OF
 
 __all__ = [
+    "BUNDLE",
     "LINES_OF",
     "PLACE_ORDER",
     "PRICES_OF",
