@@ -15,13 +15,17 @@ from forgec.playing.show import Line, change_lines, json_lines
 
 @dataclass
 class Answer:
-    """What a command has to say: lines for people, data for programs, and the rows it changed."""
+    """What a command has to say: lines for people, data for programs, and the rows it changed.
+
+    `kind` is that of a call's result.
+    """
 
     lines: list[Line] = field(default_factory=list)
     data: Any = None
     changes: list[Change] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
     leave: bool = False
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,8 @@ def call_answer(session: Session, called: Called) -> Answer:
         lines = [Line(f"{result.kind}: {clean(result.text)}", "error")]
         lines += [Line(f"  {clean(result.detail)}", "quiet")] if result.detail else []
     lines += change_lines(called.changes, called.broken)
-    return Answer(lines, result.value if result.ok else result.text, called.changes, called.broken)
+    data = result.value if result.ok else result.text
+    return Answer(lines, data, called.changes, called.broken, kind=result.kind)
 
 
 def chosen(name: str, names: Mapping[str, object], what: str) -> str:

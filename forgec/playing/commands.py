@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec.playing import describe, looking, moving, tasking
+from forgec.playing import calling, describe, looking, moving, tasking
 from forgec.playing.answers import Answer, Command, chosen
 from forgec.playing.session import Session
 from forgec.playing.show import Line, pairs_lines
@@ -31,7 +31,7 @@ def _quit(session: Session, rest: str) -> Answer:
 
 
 def _tool_choices(session: Session) -> Mapping[str, str]:
-    return {tool.name: tool.doc for tool in session.environment.tools.values()}
+    return {name: tool.doc for name, tool in looking.every_tool(session.environment).items()}
 
 
 def _table_choices(session: Session) -> Mapping[str, str]:
@@ -67,6 +67,7 @@ COMMANDS: dict[str, Command] = {
         "[all]", "Play the next step of the task's gold plan, or all that are left.", tasking.gold,
         lambda session: {"all": "all steps that are left"},
     ),
+    "user": Command("CALL", "Call a tool of the user, as the user would.", calling.user),
     "say": Command("TEXT", "Tell the user something, as the agent would.", tasking.say),
     "reward": Command("", "Show the reward of the task as things stand, with reasons.", tasking.reward),
     "quit": Command("", "Leave.", _quit),

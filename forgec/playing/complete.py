@@ -24,6 +24,7 @@ MAX_SUGGESTIONS = 200
 META = 70
 """The columns that the remark beside a suggestion may take."""
 
+_USER = re.compile(r"\.user\s+")
 _NUMBERS = (t.Integer, t.Decimal, t.Double)
 
 
@@ -52,9 +53,14 @@ class Suggestions:
         """All suggestions for a line that goes on after `text`, the likeliest first."""
         begin = len(text) - len(text.lstrip())
         line = text[begin:]
+        if spoken := _USER.match(line):
+            return list(self._call(text, begin + spoken.end(), self.session.environment.user_tools))
         if line.startswith("."):
             return list(self._command(line, begin))
-        tools = self.session.environment.tools
+        return list(self._call(text, begin, self.session.environment.tools))
+
+    def _call(self, text: str, begin: int, tools: Mapping[str, Tool]) -> list[Suggestion]:
+        line = text[begin:]
         name = first_word(line)
         if len(name) == len(line):
             return [

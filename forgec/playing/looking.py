@@ -13,6 +13,7 @@ from forgec.playing.changes import changes, rows_of
 from forgec.playing.line import words
 from forgec.playing.session import Session
 from forgec.playing.show import Line, change_lines, pairs_lines, table_lines, text_lines, value_text
+from forgec_runtime import Environment, Tool
 
 MAX_ROWS = 100
 """How many rows of a table are shown."""
@@ -20,14 +21,21 @@ MAX_ROWS = 100
 
 def tools(session: Session, rest: str) -> Answer:
     """The tools with their signatures."""
-    tools = list(session.environment.tools.values())
-    return Answer([Line(describe.signature(tool)) for tool in tools], describe.tools_data(tools))
+    own, user = list(session.environment.tools.values()), list(session.environment.user_tools.values())
+    lines = [Line(describe.signature(tool)) for tool in own]
+    lines += [Line(f".user {describe.signature(tool)}") for tool in user]
+    return Answer(lines, describe.tools_data([*own, *user]))
 
 
 def tool(session: Session, rest: str) -> Answer:
     """All about one tool."""
-    tool = session.environment.tools[chosen(rest, session.environment.tools, "tool")]
+    tool = session.environment.tool(chosen(rest, every_tool(session.environment), "tool"))
     return Answer(describe.tool_lines(tool), tool.schema)
+
+
+def every_tool(environment: Environment) -> dict[str, Tool]:
+    """The tools of both sides."""
+    return {**environment.tools, **environment.user_tools}
 
 
 def tables(session: Session, rest: str) -> Answer:

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from forgec.diagnostics.cells import clean
-from forgec.playing.answers import Answer, call_answer
+from forgec.playing import calling
+from forgec.playing.answers import Answer
 from forgec.playing.changes import Change
 from forgec.playing.commands import COMMANDS
-from forgec.playing.line import Mistake, first_word, hint, read_call
+from forgec.playing.line import Mistake, first_word, hint
 from forgec.playing.session import Session
 from forgec.playing.show import Line
 from forgec_runtime.results import to_json
@@ -68,17 +69,16 @@ def _command(session: Session, text: str) -> Outcome:
     command, rest = COMMANDS[name], rest.strip()
     if rest and not command.arguments:
         raise Mistake(f"`.{name}` takes nothing after it")
-    return Outcome(text, name, command.run(session, rest))
+    answer = command.run(session, rest)
+    return Outcome(text, answer.kind or name, answer)
 
 
 def _call(session: Session, text: str) -> Outcome:
-    tools = session.environment.tools
     name = first_word(text)
-    if name not in tools and name in COMMANDS:
+    if name not in session.environment.tools and name in COMMANDS:
         raise Mistake(f"there is no tool `{name}`; did you mean `.{name}`?")
-    request = read_call(text, tools)
-    called = session.call(text, request.tool.name, request.arguments)
-    return Outcome(text, called.result.kind, call_answer(session, called))
+    answer = calling.agent(session, text)
+    return Outcome(text, answer.kind, answer)
 
 
 def _change(change: Change) -> dict[str, Any]:

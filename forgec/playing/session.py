@@ -9,6 +9,7 @@ from typing import Any
 from forgec.playing import gold
 from forgec.playing.changes import Change, broken_since, changes
 from forgec_runtime import Environment, Episode, Result, Task
+from forgec_runtime.tool import Side
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,10 @@ class Session:
         """Forget how it came here: there is nothing to undo."""
         del self._past[:-1]
 
-    def call(self, line: str, tool: str, arguments: Mapping[str, Any]) -> Called:
+    def call(self, line: str, tool: str, arguments: Mapping[str, Any], by: Side = "agent") -> Called:
         """Call a tool."""
         after = self.episode.fork()
-        (result,) = self.environment.step([(after, tool, arguments)])
+        (result,) = self.environment.step([(after, tool, arguments)], by)
         changed, broken = changes(self.episode, after), broken_since(self.episode, after)
         lasting = bool(changed or broken) or after.counters != self.episode.counters
         error = "" if result.ok else result.text

@@ -74,7 +74,8 @@ def _add_step(session: Session, answer: Answer, step: plan.GoldStep, called: Cal
     answer.lines += pairs_lines(reasons, "") if reasons else []
     data: dict[str, Any] = {"reasons": {node.name: value for node, value in step.reasons}, "said": step.sayings}
     if step.call is not None and called is not None:
-        call = written_call(step.call.tool, step.call.arguments)
+        user = ".user " if step.call.tool in session.environment.user_tools else ""
+        call = user + written_call(step.call.tool, step.call.arguments)
         answer.lines.append(Line(f"{step.call.node} = {clean(call)}", "strong"))
         shown = call_answer(session, called)
         answer.lines += shown.lines

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from forgec_runtime import Environment, Invariant, Query, World
 
-from .schema import APPS, BILLS, DEVICE, LINES, OUTAGES, PLANS
+from .schema import APPS, BILLS, CARDS, DEVICE, LINES, OUTAGES, PLANS
 from . import syncs, tasks
 from .tools import (
     ALLOW,
@@ -62,6 +62,7 @@ ENVIRONMENT = Environment(
     tables=(
         PLANS,
         LINES,
+        CARDS,
         BILLS,
         OUTAGES,
         DEVICE,

@@ -59,7 +59,6 @@ class LinesRow(TypedDict):
     roaming: bool
     used_gb: Decimal
     more_gb: Decimal
-    puk: str
     area: str
     seen: bool
 
@@ -70,8 +69,6 @@ def check_lines(call: Call, row: LinesRow) -> None:
         raise call.violation("lines: used_gb must satisfy used_gb >= 0")
     if not 0 <= row["more_gb"] <= 10:
         raise call.violation("lines: more_gb must satisfy more_gb between 0 and 10")
-    if sql.length(row["puk"]) != 8:
-        raise call.violation("lines: puk must satisfy length(value) = 8")
 
 
 LINES: Table[LinesRow] = Table(
@@ -85,12 +82,35 @@ LINES: Table[LinesRow] = Table(
         Column("roaming", t.Boolean()),
         Column("used_gb", t.Decimal(6, 1)),
         Column("more_gb", t.Decimal(6, 1)),
-        Column("puk", t.Text()),
         Column("area", t.Text()),
         Column("seen", t.Boolean()),
     ),
     key=("line_id",),
     check=check_lines,
+)
+
+
+class CardsRow(TypedDict):
+    """What is printed beside the card that a line came with"""
+
+    line_id: str
+    puk: str
+
+
+def check_cards(call: Call, row: CardsRow) -> None:
+    """What every row of `cards` satisfies."""
+    if sql.length(row["puk"]) != 8:
+        raise call.violation("cards: puk must satisfy length(value) = 8")
+
+
+CARDS: Table[CardsRow] = Table(
+    "cards",
+    columns=(
+        Column("line_id", t.Text(), references="lines"),
+        Column("puk", t.Text()),
+    ),
+    key=("line_id",),
+    check=check_cards,
 )
 
 

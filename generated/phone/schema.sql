@@ -17,9 +17,13 @@ create table lines (
     "roaming" BOOLEAN not null,
     "used_gb" DECIMAL(6, 1) not null,
     "more_gb" DECIMAL(6, 1) not null,
-    "puk" VARCHAR not null,
     "area" VARCHAR not null,
     "seen" BOOLEAN not null
+);
+
+create table cards (
+    "line_id" VARCHAR not null,
+    "puk" VARCHAR not null
 );
 
 create table bills (

@@ -4,19 +4,21 @@
 
 from __future__ import annotations
 
-from forgec_runtime import Call, Parameter, Tool
+from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
 
-from ..schema import LINES
+from ..schema import CARDS, LINES
 
 
 def puk_of(call: Call, line_id: str) -> str:
     """The PUK that opens the card of a line."""
-    l_ = call.find(LINES, line_id)
-    if l_ is None:
+    if call.find(LINES, line_id) is None:
         raise call.unknown("line_id", line_id)
 
-    return l_["puk"]
+    result: str | None = sql.field(call.find(CARDS, line_id), "puk")
+    if result is None:
+        raise Refusal(f"No card is known of {line_id}")
+    return result
 
 
 PUK_OF = Tool(
