@@ -147,6 +147,12 @@ def _problem(node: exp.Expr, fragment: Fragment) -> tuple[str, str, str | None] 
     kind = type(node)
     if kind is exp.Literal and not node.is_string and (len(node.name) > 40 or not isfinite(float(node.name))):
         return "AFS403", "this number is too large", None
+    if kind is exp.In and node.args.get("field") is not None:
+        return (
+            "AFS405",
+            "`in` takes values in brackets, or a select",
+            "such as `x in (select p.x from unnest(xs) as p(x))`",
+        )
     if kind is exp.Slice:
         return "AFS405", "one element is taken of a list, such as `xs[1]`", "several are rows of `unnest(xs)`"
     if kind not in _ALLOWED:

@@ -106,7 +106,7 @@ def results(node: exp.Expr) -> list[exp.Expr]:
 
 def common(parts: Sequence[exp.Expr]) -> Type | None:
     """The type that a value has which is one of the parts."""
-    given = [(part, infer(part)) for part in parts if not isinstance(part, exp.Null)]
+    given = [(part, infer(part)) for part in parts if not isinstance(part, exp.Null) and not _is_empty(part)]
     types = [type_ for _, type_ in given if type_ is not None]
     if not types or len(types) < len(given):
         return None
@@ -115,6 +115,13 @@ def common(parts: Sequence[exp.Expr]) -> Type | None:
     decimals = [_as_decimal(part, type_) for part, type_ in given]
     known = [decimal for decimal in decimals if decimal is not None]
     return common_decimal(known) if len(known) == len(given) else None
+
+
+def _is_empty(part: exp.Expr) -> bool:
+    """Whether this is `[]` or `map {}`, which is of the type of what stands beside it."""
+    return (isinstance(part, exp.Array) and not part.expressions) or (
+        isinstance(part, exp.ToMap) and not part.this.expressions
+    )
 
 
 def common_decimal(types: Sequence[Type]) -> Decimal | None:

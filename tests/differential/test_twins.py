@@ -348,3 +348,20 @@ def test_a_format_rounds_as_a_column_does(value: Decimal, places: int) -> None:
     with decimal.localcontext(decimal.Context(prec=60)):
         rounded = sql.decimal_(value, 18, places)
     assert sql.formatted(value, f".{places}f") == sql.text(rounded)
+
+
+LISTS: tuple[list[str] | None, ...] = ([], ["a"], ["a", "", "😀"], None)
+MAPS: tuple[dict[str, int | None] | None, ...] = ({}, {"a": 1}, {"": 2, "é": 3, "￿": None}, None)
+
+
+def test_element() -> None:
+    cases = list(itertools.product(LISTS, (*INTEGERS, 3, 4)))
+    expected = duck("list_extract(a, greatest(b, 0))", [f"{TEXT}[]", BIGINT], cases)
+    assert [sql.element(*case) for case in cases] == expected
+
+
+def test_entry() -> None:
+    cases = list(itertools.product(MAPS, TEXTS))
+    given = [(None if m is None else {"key": list(m), "value": list(m.values())}, key) for m, key in cases]
+    expected = duck("map_extract_value(a, b)", ["map(varchar, bigint)", TEXT], given)
+    assert [sql.entry(*case) for case in cases] == expected

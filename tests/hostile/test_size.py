@@ -38,6 +38,12 @@ SOUND = {
     + " select 1 from c59)",
     "a text of 100 KB": f"'{'x' * 100_000}' <> '{'y' * 100_000}'",
     "a thousand comments": "/* a */ -- b\n" * 1_000 + "true",
+    "900 elements": f"[{', '.join(map(str, range(900)))}][$a] = 3",
+    "300 entries": "map {" + ", ".join(f"'{i}': {i}" for i in range(300)) + "}['7'] = 7",
+    "8 lists in maps": "map {'a': [" * 8 + "$a" + "]}" * 8 + "['a'][1]" * 8 + " = 1",
+    "20 lists as rows": "exists (select 1 from unnest([1, 2]) as p0(x) "
+    + " ".join(f"join unnest([p{i - 1}.x, 3]) as p{i}(x) on true" for i in range(1, 20))
+    + " where p19.x = $a)",
     "40 digits": "$a < 1" + "0" * 37,
 }
 TOO_LARGE = {
@@ -57,6 +63,10 @@ TOO_LARGE = {
     "is 500 times": ("true" + " is true" * 500, "AFS403"),
     "union 900 times": (f"exists ({' union '.join(['select 1 as x'] * 900)})", "AFS403"),
     "5,000 values": (f"$a in ({', '.join(map(str, range(5_000)))})", "AFS403"),
+    "1,001 elements": (f"[{', '.join(['1'] * 1_001)}][1] = $a", "AFS403"),
+    "5,000 elements": (f"[{', '.join(['1'] * 5_000)}][1] = $a", "AFS403"),
+    "1,001 entries": ("map {" + ", ".join(f"'{i}': 1" for i in range(1_001)) + "}['1'] = $a", "AFS403"),
+    "elements of elements": ("[$a]" + "[1]" * 900 + " = 1", "AFS401"),
     "a number of 41 digits": ("1" * 41 + " > $a", "AFS403"),
     "a number of 10,000 digits": ("9" * 10_000 + " > $a", "AFS403"),
     "a number beyond doubles": ("1e999 > $a", "AFS403"),
