@@ -124,6 +124,8 @@ def _spread(named: exp.Expr, table: Table, alias: str) -> int:
         return 2
     if column is None:
         return 2 if isinstance(type_, Enum | Boolean) else 1
+    if column.numbered or (column.inherited and isinstance(column.type, Integer)):
+        return 1  # the numbers are the same under every row
     if column.unique or column.key or column.references:
         return 0
     return 2 if isinstance(column.type, Enum | Boolean) else 1

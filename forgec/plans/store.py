@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from forgec.model.spec import Column
+from forgec.model.spec import Column, Table
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
 from forgec.plans.keyed import is_constant
@@ -13,9 +13,9 @@ from forgec.sql.tree import Value, cast, exp
 from forgec_runtime.types import Enum, Integer, List, Map, Record, Text, Type
 
 
-def stored(tree: exp.Expr, column: Column, table: str, lowering: Lowering) -> ast.expr:
+def stored(tree: exp.Expr, column: Column, table: Table, lowering: Lowering) -> ast.expr:
     """The Python of `tree` as `column` holds it: converted, in range, not null where it may not be."""
-    where = f"{table}.{column.name}"
+    where = f"{table.title}.{column.name}"
     if isinstance(tree, exp.Null):
         lowered = lowering.value(tree)
     else:
@@ -28,9 +28,9 @@ def stored(tree: exp.Expr, column: Column, table: str, lowering: Lowering) -> as
     return node
 
 
-def answered(row: str, name: str, column: Column, table: str) -> ast.expr:
+def answered(row: str, name: str, column: Column, table: Table) -> ast.expr:
     """A column of a query's answer, already of the right type, as `column` holds it."""
-    where = f"{table}.{column.name}"
+    where = f"{table.title}.{column.name}"
     node = _checked(py.item(py.name(row), name), column, table)
     return node if column.optional else py.call("sql.required", node, ast.Constant(where))
 
@@ -53,10 +53,10 @@ def _has_enum(type_: Type) -> bool:
     return isinstance(type_, Enum) or (isinstance(type_, List | Map) and _has_enum(type_.of))
 
 
-def _checked(node: ast.expr, column: Column, table: str) -> ast.expr:
-    wanted, where = column.type, f"{table}.{column.name}"
+def _checked(node: ast.expr, column: Column, table: Table) -> ast.expr:
+    wanted, where = column.type, f"{table.title}.{column.name}"
     if isinstance(wanted, Record | List | Map):
-        return py.call("sql.held", node, py.name(table.upper()), ast.Constant(column.name))
+        return py.call("sql.held", node, py.name(table.name.upper()), ast.Constant(column.name))
     if isinstance(wanted, Enum):
         return py.call("sql.one_of", node, py.literal(wanted.values), ast.Constant(where))
     if isinstance(wanted, Integer):

@@ -56,7 +56,7 @@ class Writes:
         for name, tree in given.items():
             column = table.column(name)
             assert column is not None
-            entries.append((name, stored(tree, column, table.title, self.low)))
+            entries.append((name, stored(tree, column, table, self.low)))
         return py.dictionary([*entries, *self._defaults(table, change.columns)])
 
     def _defaults(self, table: m.Table, given: tuple[str, ...]) -> list[tuple[str, ast.expr]]:
@@ -65,7 +65,7 @@ class Writes:
             if column.name in given or column.made:
                 continue
             tree = column.default.expression if column.default else exp.Null()
-            entries.append((column.name, stored(tree, column, table.title, self.low)))
+            entries.append((column.name, stored(tree, column, table, self.low)))
         return entries
 
     def _insert_rows(self, change: Insert) -> list[ast.stmt]:
@@ -77,7 +77,7 @@ class Writes:
             item.set("this", cast(item.this.copy(), column.type.sql))
         rows = self.low.ask(query, "rows", "the rows to insert are searched for")
         names = query.named_selects
-        entries = [(c.name, answered("added", n, c, table.title)) for n, c in zip(names, columns, strict=True)]
+        entries = [(c.name, answered("added", n, c, table)) for n, c in zip(names, columns, strict=True)]
         values = py.dictionary([*entries, *self._defaults(table, change.columns)])
         insert = ast.Expr(py.call("call.insert", py.name(table.name.upper()), values))
         return [ast.For(ast.Name("added", ast.Store()), rows, [insert], [], lineno=0)]
@@ -91,7 +91,7 @@ class Writes:
             for name, tree in change.assignments:
                 column = table.column(name)
                 assert column is not None
-                entries.append((name, stored(row_values(tree, change.alias), column, table.title, self.low)))
+                entries.append((name, stored(row_values(tree, change.alias), column, table, self.low)))
             return _on_row("update", table.name, row, py.dictionary(entries))
 
         written = self.low.attempt(lambda: self._by_key(change, update))
@@ -106,10 +106,10 @@ class Writes:
             column = table.column(name)
             assert column is not None
             if is_settled(tree):  # the same for every row, and whatever is written: no need to ask
-                entries.append((name, stored(tree, column, table.title, self.low)))
+                entries.append((name, stored(tree, column, table, self.low)))
             else:
                 items.append((f"new_{name}", cast(tree.copy(), column.type.sql)))
-                entries.append((name, answered("changed", f"new_{name}", column, table.title)))
+                entries.append((name, answered("changed", f"new_{name}", column, table)))
         return self._by_search(change, items, lambda row: _on_row("update", table.name, row, py.dictionary(entries)))
 
     def _delete(self, change: Delete) -> list[ast.stmt]:

@@ -39,11 +39,11 @@ def changes(before: Episode, after: Episode) -> list[Change]:
 
 def _change(table: Table[Any], key: Any, old: dict[str, Any] | None, new: dict[str, Any] | None) -> Change | None:
     if old is None:
-        return None if new is None else Change("added", table.name, key, new, table.key)
+        return None if new is None else Change("added", table.title, key, new, table.key)
     if new is None:
-        return Change("removed", table.name, key, old, table.key)
+        return Change("removed", table.title, key, old, table.key)
     columns = tuple((name, old[name], value) for name, value in new.items() if value != old[name])
-    return Change("changed", table.name, key, new, table.key, columns) if columns else None
+    return Change("changed", table.title, key, new, table.key, columns) if columns else None
 
 
 def broken_since(before: Episode, after: Episode) -> list[str]:

@@ -35,7 +35,7 @@ def _tool_choices(session: Session) -> Mapping[str, str]:
 
 
 def _table_choices(session: Session) -> Mapping[str, str]:
-    return {table.name: describe.table_text(table) for table in session.environment.tables}
+    return {table.title: describe.table_text(table) for table in session.environment.tables}
 
 
 COMMANDS: dict[str, Command] = {

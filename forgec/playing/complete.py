@@ -169,7 +169,7 @@ class Suggestions:
 
 
 def _owner(table: Table[Any], row: Mapping[str, Any]) -> str:
-    return f"{table.name} {value_text(row[table.key[0]])}" if table.key else table.name
+    return f"{table.title} {value_text(row[table.key[0]])}" if table.key else table.title
 
 
 def _fits(parameter: Parameter, value: Any) -> bool:

@@ -40,16 +40,16 @@ def every_tool(environment: Environment) -> dict[str, Tool]:
 
 def tables(session: Session, rest: str) -> Answer:
     """The tables with their columns, and how many rows they have now."""
-    counts = {table.name: len(rows_of(session.episode, table.name)) for table in session.environment.tables}
+    counts = {table.title: len(rows_of(session.episode, table.name)) for table in session.environment.tables}
     pairs = [
-        (one.name, counted(counts[one.name], "row"), describe.table_text(one)) for one in session.environment.tables
+        (one.title, counted(counts[one.title], "row"), describe.table_text(one)) for one in session.environment.tables
     ]
     return Answer(pairs_lines(pairs, ""), counts)
 
 
 def table(session: Session, rest: str) -> Answer:
     """The rows of a table that have all of the words."""
-    tables = {table.name: table for table in session.environment.tables}
+    tables = {table.title: table for table in session.environment.tables}
     name, *wanted = words(rest) or [""]
     table = tables[chosen(name, tables, "table")]
     all_rows = rows_of(session.episode, table.name)

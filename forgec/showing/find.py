@@ -20,13 +20,14 @@ from forgec.showing.parts import (
     world_data,
 )
 from forgec.showing.tool import tool_data
+from forgec.sql.scope import table_at, titles
 
 
 def declared(spec: m.Spec) -> list[str]:
     """Every name that can be asked for, each once."""
     named = [part.name for part in (*spec.rules, *spec.invariants)]
     types = (spec.enums, spec.records, spec.domains)
-    kinds = (spec.tables, spec.views, spec.tools, spec.syncs, spec.functions, spec.worlds, spec.tasks, *types)
+    kinds = (titles(spec.tables), spec.views, spec.tools, spec.syncs, spec.functions, spec.worlds, spec.tasks, *types)
     return list(dict.fromkeys([*(name for kind in kinds for name in kind), *named]))
 
 
@@ -36,8 +37,9 @@ def find(spec: m.Spec, name: str) -> list[dict[str, Any]]:
 
 
 def _find(spec: m.Spec, name: str) -> Iterator[dict[str, Any]]:
-    if name in spec.tables:
-        yield table_data(spec.tables[name], spec)
+    table = table_at(spec.tables, name.split("."))
+    if table is not None:
+        yield table_data(table, spec)
     if name in spec.views:
         yield view_data(spec.views[name], spec)
     if name in spec.tools:

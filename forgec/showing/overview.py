@@ -22,7 +22,8 @@ def overview(spec: m.Spec) -> dict[str, Any]:
         "domains": [domain_line(domain) for domain in spec.domains.values()],
         "tables": [
             {
-                "name": table.name,
+                "name": table.title,
+                "nested": table.kind,
                 "single": table.single,
                 "side": table.side,
                 "doc": flat(table.doc),
@@ -53,7 +54,11 @@ def overview(spec: m.Spec) -> dict[str, Any]:
         ],
         "invariants": [{"name": one.name, "doc": flat(one.doc)} for one in spec.invariants],
         "worlds": [
-            {"name": world.name, "doc": flat(world.doc), "rows": {name: len(rows) for name, rows in world.rows.items()}}
+            {
+                "name": world.name,
+                "doc": flat(world.doc),
+                "rows": row_counts(world, spec),
+            }
             for world in spec.worlds.values()
         ],
         "tests": [{"title": test.name, "world": test.world, "steps": len(test.steps)} for test in spec.tests],
@@ -69,6 +74,11 @@ def domain_line(domain: m.Domain) -> dict[str, str]:
     check = flat(domain.check.span.text) if domain.check is not None else ""
     type_ = domain.cell.domain or str(domain.cell.type)
     return {"name": domain.name, "type": type_, "check": check, "doc": flat(domain.doc)}
+
+
+def row_counts(world: m.World, spec: m.Spec) -> dict[str, int]:
+    """How many rows a world has, by table."""
+    return {spec.tables[name].title: len(rows) for name, rows in world.rows.items()}
 
 
 def column_data(column: m.Column) -> dict[str, Any]:

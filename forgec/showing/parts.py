@@ -7,7 +7,7 @@ from typing import Any
 
 from forgec.codegen.values import to_json
 from forgec.model import spec as m
-from forgec.showing.overview import column_data, domain_line, fields_data, plan_line
+from forgec.showing.overview import column_data, domain_line, fields_data, plan_line, row_counts
 from forgec.showing.signatures import cell_text, function_signature
 from forgec.showing.uses import (
     edges,
@@ -18,6 +18,7 @@ from forgec.showing.uses import (
     sqls_of,
     sqls_of_node,
     tables_in,
+    titles_of,
     views_in,
     writes_of,
 )
@@ -31,7 +32,8 @@ def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
     reads = {tool.name: reads_of(tool, spec).get(table.name) for tool in spec.tools.values()}
     return {
         "kind": "table",
-        "name": table.name,
+        "name": table.title,
+        "nested": table.kind,
         "single": table.single,
         "side": table.side,
         "doc": flat(table.doc),
@@ -40,13 +42,13 @@ def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
         "referenced_by": {
             "columns": [
                 *(
-                    f"{other.name}.{column.name}"
+                    f"{other.title}.{column.name}"
                     for other in spec.tables.values()
                     for column in other.columns
                     if column.references == table.name
                 ),
                 *(
-                    f"{other.name}.({', '.join(tie.columns)})"
+                    f"{other.title}.({', '.join(tie.columns)})"
                     for other in spec.tables.values()
                     for tie in other.ties
                     if tie.table == table.name
@@ -90,7 +92,7 @@ def view_data(view: m.View, spec: m.Spec) -> dict[str, Any]:
         "doc": flat(view.doc),
         "columns": [{"name": name, "type": cell_text(cell, spec)} for name, cell in view.sql.shape.columns.items()],
         "sql": flat(view.sql.span.text),
-        "reads": [name for name in spec.tables if name in view.sql.reads],
+        "reads": titles_of(view.sql.reads, spec),
         "used_by": {
             "tools": [tool.name for tool in spec.tools.values() if used(sqls_of(tool, spec.rules))],
             "views": [other.name for other in spec.views.values() if used([other.sql])],
@@ -112,7 +114,7 @@ def function_data(function: m.Function, spec: m.Spec) -> dict[str, Any]:
         "signature": function_signature(function, spec),
         "doc": flat(function.doc),
         "sql": flat(function.sql.span.text),
-        "reads": [name for name in spec.tables if name in function.sql.reads],
+        "reads": titles_of(function.sql.reads, spec),
         "used_by": {
             "tools": [tool.name for tool in spec.tools.values() if used(sqls_of(tool, spec.rules))],
             "functions": [other.name for other in spec.functions.values() if used([other.sql])],
@@ -141,7 +143,7 @@ def invariant_data(invariant: m.Invariant, spec: m.Spec) -> dict[str, Any]:
     """An invariant and the tables that it looks at."""
     return {
         "kind": "invariant", "name": invariant.name, "doc": flat(invariant.doc), "sql": flat(invariant.sql.span.text),
-        "reads": [name for name in spec.tables if name in invariant.sql.reads],
+        "reads": titles_of(invariant.sql.reads, spec),
     }  # fmt: skip
 
 
@@ -159,7 +161,7 @@ def type_data(type_: Enum | Record, spec: m.Spec) -> dict[str, Any]:
 def domain_data(domain: m.Domain, spec: m.Spec) -> dict[str, Any]:
     """A domain type, and the columns and parameters that are declared to be of it."""
     columns = [
-        f"{table.name}.{column.name}"
+        f"{table.title}.{column.name}"
         for table in spec.tables.values()
         for column in table.columns
         if column.domain == domain.name
@@ -175,7 +177,7 @@ def domain_data(domain: m.Domain, spec: m.Spec) -> dict[str, Any]:
 
 def _users(type_: Type, spec: m.Spec) -> Iterator[str]:
     for table in spec.tables.values():
-        yield from (f"{table.name}.{column.name}" for column in table.columns if column.type == type_)
+        yield from (f"{table.title}.{column.name}" for column in table.columns if column.type == type_)
     for tool in spec.tools.values():
         yield from (f"{tool.name}({parameter.name})" for parameter in tool.parameters if parameter.type == type_)
 
@@ -186,7 +188,7 @@ def world_data(world: m.World, spec: m.Spec) -> dict[str, Any]:
         "kind": "world",
         "name": world.name,
         "doc": flat(world.doc),
-        "rows": {name: len(rows) for name, rows in world.rows.items()},
+        "rows": row_counts(world, spec),
         "tests": [test.name for test in spec.tests if test.world == world.name],
         "tasks": [task.name for task in spec.tasks.values() if task.world == world.name],
     }

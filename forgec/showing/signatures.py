@@ -20,7 +20,8 @@ def cell_text(cell: Cell, spec: m.Spec) -> str:
     """The type of a value: `members.member_id` where it is the key of a table."""
     type_ = str(cell.type)
     if cell.references is not None:
-        type_ = f"{cell.references}.{spec.tables[cell.references].key[0].name}"
+        table = spec.tables[cell.references]
+        type_ = f"{table.title}.{table.key[-1].name}"
     return type_ + ("?" if cell.optional else "")
 
 
@@ -30,7 +31,7 @@ def result_text(result: m.Result, spec: m.Spec) -> str:
     if isinstance(shape, Cell):
         text = cell_text(shape, spec)
     elif shape.table is not None:
-        text = shape.table
+        text = spec.tables[shape.table].title
     else:
         text = "{ " + ", ".join(f"{name} {cell_text(cell, spec)}" for name, cell in shape.columns.items()) + " }"
     text += "[]" if isinstance(shape, Rows) else ""

@@ -109,7 +109,8 @@ def _table_line(table: Data) -> str:
 
 def _table_name(table: Data) -> str:
     side = " on user" if table["side"] == "user" else ""
-    return f"{table['name']}{side}{', one row' if table['single'] else ''}"
+    kind = f", a {table['nested']}" if table["nested"] else ", one row" if table["single"] else ""
+    return f"{table['name']}{side}{kind}"
 
 
 def _view(data: Data) -> str:

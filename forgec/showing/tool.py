@@ -11,7 +11,7 @@ from forgec.model import spec as m
 from forgec.plans.function import FunctionPlan
 from forgec.plans.package import PackagePlan, check_text
 from forgec.showing.signatures import parameter_text, tool_signature
-from forgec.showing.uses import flat, functions_in, keys_in, reads_of, sqls_of, writes_of
+from forgec.showing.uses import flat, functions_in, keys_in, reads_of, sqls_of, titles_of, writes_of, written_data
 from forgec.sql.scope import Cell
 
 
@@ -31,8 +31,8 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
         ],
         "guards": [*_checks(tool), *_references(tool, spec), *_rules(tool, spec), *_body(tool.body, ())],
         "held": _held(tool, spec),
-        "reads": [{"table": table, "through": through} for table, through in reads.items()],
-        "writes": [{"table": one.table, "how": one.how, "columns": list(one.columns)} for one in writes],
+        "reads": [{"table": spec.tables[table].title, "through": through} for table, through in reads.items()],
+        "writes": [written_data(one, spec) for one in writes],
         "indexes": _indexes(tool, plan),
         "queries": _queries(tool, plan),
         "fed_by": _fed_by(tool, spec),
@@ -141,13 +141,14 @@ def _planned(tool: m.Tool, plan: PackagePlan) -> list[tuple[str | None, Function
 def _indexes(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:
     """The columns, or expressions over a row, by whose values the tool finds rows without a query."""
     used = [(index.table, index.of, name) for name, function in _planned(tool, plan) for index in function.indexes]
-    return [{"table": table, "by": by, "function": name} for table, by, name in dict.fromkeys(used)]
+    tables = plan.spec.tables
+    return [{"table": tables[table].title, "by": by, "function": name} for table, by, name in dict.fromkeys(used)]
 
 
 def _queries(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:
     """The queries of the tool and of the functions that it calls."""
     return [
-        {"name": query.name, "function": name, "why": query.why, "tables": list(query.tables)}
+        {"name": query.name, "function": name, "why": query.why, "tables": titles_of(query.tables, plan.spec)}
         for name, function in _planned(tool, plan)
         for query in function.queries
     ]

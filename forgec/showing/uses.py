@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from forgec.model import spec as m
 from forgec.model import walk
@@ -24,6 +25,11 @@ class Written:
 def flat(text: str) -> str:
     """Text in one line."""
     return " ".join(text.split())
+
+
+def titles_of(tables: Container[str], spec: m.Spec) -> list[str]:
+    """Some tables as a spec calls them, in the order of the spec."""
+    return [table.title for name, table in spec.tables.items() if name in tables]
 
 
 # -- SQL ----------------------------------------------------------------------------------------------------------
@@ -127,6 +133,11 @@ def writes_of(tool: m.Tool, spec: m.Spec) -> list[Written]:
         if written not in found:
             found.append(written)
     return found
+
+
+def written_data(written: Written, spec: m.Spec) -> dict[str, Any]:
+    """A change of a table, as data."""
+    return {"table": spec.tables[written.table].title, "how": written.how, "columns": list(written.columns)}
 
 
 def keys_in(shape: Shape) -> dict[str, str]:

@@ -300,8 +300,8 @@ _RUNTIME = (
     Fault(
         "what is nested outlives its row",
         _CALL,
-        "            for inner in self.under(nested, tuple(row[name] for name in table.key)):\n                self.delete(",
-        "            for inner in []:\n                self.delete(",
+        "for inner in self.under(nested, tuple(row[name] for name in table.key)):\n                self.delete(",
+        "for inner in []:\n                self.delete(",
         tools="lay clear trays_of",
     ),
     Fault(

@@ -44,7 +44,7 @@ def required(a: Any, column: str) -> Any:
 def held(a: Any, table: Table[Any], column: str) -> Any:
     """A record, list or map as a column of `table` holds it. Raises `Refusal` for what must not be inside of it."""
     if a is not None and (problem := misfit(table.types[column], a)):
-        raise Refusal(f"{table.name}.{column}{problem}")
+        raise Refusal(f"{table.title}.{column}{problem}")
     return a
 
 
