@@ -22,7 +22,7 @@ Cell = tuple[str, str]
 
 def syncs_in_order(spec: m.Spec, report: Report) -> None:
     """Report each sync that reads what one below it writes: it would come too late."""
-    written = {name: _writes(sync) for name, sync in spec.syncs.items()}
+    written = {name: _writes(sync, spec) for name, sync in spec.syncs.items()}
     names = list(spec.syncs)
     for i, name in enumerate(names):
         for part in _sqls(spec.syncs[name]):
@@ -49,10 +49,10 @@ def _reads(part: Sql, spec: m.Spec) -> set[Cell]:
     """What a piece of SQL looks at, also through functions."""
     change = part.change
     trees = [*([part.tree] if part.tree is not None else []), *(trees_of(change) if change is not None else [])]
-    aliases: dict[str, str] = {}
-    if isinstance(change, Update | Delete):
-        aliases[change.alias] = change.table
-    return {cell for tree in trees for cell in _cells(tree, spec, aliases)}
+    if not isinstance(change, Update | Delete):
+        return {cell for tree in trees for cell in _cells(tree, spec, {})}
+    found = {cell for tree in trees for cell in _cells(tree, spec, {change.alias: change.table})}
+    return {(change.table, ""), *found}
 
 
 def _cells(tree: exp.Expr, spec: m.Spec, outer: Mapping[str, str]) -> Iterator[Cell]:
@@ -68,14 +68,24 @@ def _cells(tree: exp.Expr, spec: m.Spec, outer: Mapping[str, str]) -> Iterator[C
         yield from _cells(spec.functions[apply.name].sql.expression, spec, {})
 
 
-def _writes(sync: m.Tool) -> set[Cell]:
+def _writes(sync: m.Tool, spec: m.Spec) -> set[Cell]:
     written: set[Cell] = set()
     for part in _sqls(sync):
         if isinstance(part.change, Update):
             written.update((part.change.table, column) for column, _ in part.change.assignments)
-        elif isinstance(part.change, Insert | Delete):
+        elif isinstance(part.change, Insert):
             written.add((part.change.table, ""))
+        elif isinstance(part.change, Delete):
+            written.update((name, "") for name in _within(part.change.table, spec))
     return written
+
+
+def _within(table: str, spec: m.Spec) -> Iterator[str]:
+    """A table and those that are nested in it, whose rows go with it."""
+    yield table
+    for other in spec.tables.values():
+        if other.parent == table:
+            yield from _within(other.name, spec)
 
 
 def worlds_in_step(spec: m.Spec, report: Report) -> None:
