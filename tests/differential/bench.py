@@ -83,7 +83,7 @@ class Bench:
         smallest, tries = shrunk(program, lambda candidate: self.difference(candidate) is not None)
         self._references = References(self.spec)  # what is reported shall depend on nothing that was played before
         found = self.difference(smallest) or "they no longer differ: state has leaked between programs"
-        by_hand = smallest.played(self.spec.source.name)
+        by_hand = smallest.played(self.spec)
         raise AssertionError(f"{found}\n\nThe smallest of {tries} programs tried:\n{smallest}\n\n{by_hand}")
 
     def difference(self, program: Program) -> str | None:

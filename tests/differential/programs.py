@@ -55,13 +55,18 @@ class Program:
     def calls(self) -> list[Call]:
         return [call for step in self.steps if not isinstance(step, Fork) for call in step]
 
-    def played(self, spec: str) -> str:
+    def played(self, spec: Spec) -> str:
         """What to type to play each episode by hand; calls of different episodes show here in no order."""
+
+        def line(call: Call) -> str:
+            user = ".user " if spec.tools[call.tool].side == "user" else ""
+            return f"> {user}{call.tool} {json.dumps(call.arguments)}"
+
         scripts = []
         for episode, world in enumerate(self.worlds):
-            lines = [f"{call.tool} {json.dumps(call.arguments)}" for call in self.calls if call.episode == episode]
+            lines = [line(call) for call in self.calls if call.episode == episode]
             if lines:
-                scripts.append("\n".join([f"forgec play {spec} --world {world}", *(f"> {line}" for line in lines)]))
+                scripts.append("\n".join([f"forgec play {spec.source.name} --world {world}", *lines]))
         return "\n".join(scripts)
 
 
