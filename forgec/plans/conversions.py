@@ -16,7 +16,8 @@ from forgec_runtime.types import Boolean, Date, Decimal, Double, Integer, List, 
 if TYPE_CHECKING:
     from forgec.plans.expression import Lowering
 
-_SHOWN = (Integer, Decimal, Double, Boolean, Date, Timestamp)
+SHOWN = (Integer, Decimal, Double, Boolean, Date, Timestamp)
+"""What is no text and shown as one by Python as by DuckDB."""
 
 
 def kind(type_: Type) -> str:
@@ -48,7 +49,7 @@ def _conversion(given: Lowered, wanted: Type) -> ast.expr:
         return py.call("sql.date_", node)
     if isinstance(wanted, Timestamp) and isinstance(given.type, Date):
         return py.call("sql.timestamp", node)
-    if isinstance(wanted, Text) and isinstance(given.type, _SHOWN):
+    if isinstance(wanted, Text) and isinstance(given.type, SHOWN):
         return py.call("sql.varchar" if optional else "sql.text", node)
     if isinstance(wanted, Integer) and isinstance(given.type, Boolean | Decimal | Double):
         return py.call("sql.whole", node)

@@ -56,7 +56,7 @@ class Lowering:
         """The Python of an expression; asks DuckDB where it must."""
         made = len(self.queries), len(self.indexes)
         try:
-            return self._lower(tree)
+            return self.twin(tree)
         except NoTwin as reason:
             self._forget_since(*made)
             return self._ask_value(tree, str(reason))
@@ -154,11 +154,12 @@ class Lowering:
 
     # -- the twins ---------------------------------------------------------------------------------------------
 
-    def _lower(self, node: exp.Expr) -> Lowered:
+    def twin(self, node: exp.Expr) -> Lowered:
+        """The Python of an expression. Raises `NoTwin` where DuckDB must be asked for it as a whole."""
         if node.meta.get("only_duckdb"):
             raise NoTwin("its type is DuckDB's to say")
         if isinstance(node, exp.Paren):
-            return self._lower(node.this)
+            return self.twin(node.this)
         if isinstance(node, Value):
             cell = cell_of(node)
             return Lowered(self._path(node.name), cell.type, cell.optional)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from forgec.plans import lists
 from forgec.plans.conversions import converted
 from forgec.plans.lowered import Handler, Lowered, NoTwin, strict
 from forgec.sql.tree import exp
-from forgec_runtime.types import Decimal, Double, Record, Text, Type
+from forgec_runtime.types import Decimal, Double, List, Map, Record, Text, Type
 
 if TYPE_CHECKING:
     from forgec.plans.expression import Lowering
@@ -30,16 +31,14 @@ def _is_short(type_: Type) -> bool:
 
 
 def _holds_short(type_: Type) -> bool:
-    return isinstance(type_, Record) and any(_is_short(f.type) or _holds_short(f.type) for f in type_.fields)
-
-
-_TWINS: dict[str, Handler] = {
-    "to_json": _to_json,
-}
+    parts = [field.type for field in type_.fields] if isinstance(type_, Record) else []
+    if isinstance(type_, List | Map):
+        parts = [type_.of]
+    return any(_is_short(part) or _holds_short(part) for part in parts)
 
 
 def _named(low: Lowering, node: exp.Expr) -> Lowered:
-    handler = _TWINS.get(node.name.lower())
+    handler = {**lists.NAMED, "to_json": _to_json}.get(node.name.lower())
     if handler is None:
         raise NoTwin(f"`{node.name.lower()}` is computed by DuckDB")
     return handler(low, node)

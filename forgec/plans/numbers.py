@@ -71,6 +71,8 @@ def _bits(node: exp.Expr) -> int:
         if isinstance(given, Decimal):
             return 4 * (given.precision - given.scale)
         return _bits(node.this) if isinstance(given, Integer) else 64
+    if isinstance(node, exp.Length):
+        return 32
     return 53 if isinstance(node, Value | Lookup) else 62
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from forgec.plans import lists
 from forgec.plans import python as py
 from forgec.plans.conversions import converted
 from forgec.plans.lowered import Handler, Lowered, NoTwin, sql_name, strict
+from forgec.sql.infer import infer
 from forgec.sql.tree import exp
 from forgec_runtime import sql
-from forgec_runtime.types import Boolean, Integer, Text, Type
+from forgec_runtime.types import Boolean, Integer, List, Text, Type
 
 if TYPE_CHECKING:
     from forgec.plans.expression import Lowering
@@ -29,10 +31,19 @@ def _function(twin: str, result: Type) -> Handler:
 
 
 def _concat(low: Lowering, node: exp.Expr) -> Lowered:
-    left, right = (converted(low.value(tree), Text()) for tree in (node.this, node.expression))
+    left, right = low.value(node.this), low.value(node.expression)
+    if isinstance(left.type, List) or isinstance(right.type, List):
+        return lists.concatenated(left, right)
+    left, right = converted(left, Text()), converted(right, Text())
     if left.optional or right.optional:
         return strict("sql.add", Text(), left, right)
     return Lowered(ast.BinOp(left.node, ast.Add(), right.node), Text(), False)
+
+
+def _length(low: Lowering, node: exp.Expr) -> Lowered:
+    if isinstance(infer(node.this), List):
+        return lists.length(low, node.this)
+    return strict("sql.length", Integer(), _text(low, node, node.this))
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------
@@ -130,7 +141,7 @@ TWINS: dict[type[exp.Expr], Handler] = {
     exp.DPipe: _concat,
     exp.Lower: _function("sql.lower", Text()),
     exp.Upper: _function("sql.upper", Text()),
-    exp.Length: _function("sql.length", Integer()),
+    exp.Length: _length,
     exp.Trim: _function("sql.trim", Text()),
     exp.Left: _part("sql.left"),
     exp.Right: _part("sql.right"),

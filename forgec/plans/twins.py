@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from forgec.plans import named, numbers, picks, texts, times
+from forgec.plans import lists, named, numbers, picks, texts, times
 from forgec.plans import python as py
 from forgec.plans.conversions import alike, built, converted, kind, united
 from forgec.plans.lowered import Handler, Lowered, NoTwin, sql_name
@@ -176,7 +176,7 @@ def _parts(kind: type[Record] | type[Map]) -> Handler:
 def _cast(low: Lowering, node: exp.Expr) -> Lowered:
     if isinstance(node.this, exp.Struct | exp.Array | exp.ToMap):
         return _built(low, node.this, low.type_of(node))
-    return converted(low.value(node.this), low.type_of(node))
+    return converted(low.twin(node.this), low.type_of(node))
 
 
 def _field(low: Lowering, node: exp.Expr) -> Lowered:
@@ -230,6 +230,7 @@ TWINS: dict[type[exp.Expr], Handler] = {
     exp.Least: _extreme("min", "sql.least"),
     exp.Subquery: _subquery,
     exp.Exists: _exists,
+    **lists.TWINS,
     **named.TWINS,
     **numbers.TWINS,
     **texts.TWINS,

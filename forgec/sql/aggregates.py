@@ -6,8 +6,12 @@ Doubles are rounded while they are summed up, and texts stand one behind the oth
 from __future__ import annotations
 
 from forgec.sql.infer import infer
+from forgec.sql.nulls import may_be_null
 from forgec.sql.tree import cast, exp
-from forgec_runtime.types import Decimal, Enum, Integer, Text
+from forgec_runtime.types import Boolean, Date, Decimal, Enum, Integer, Text, Timestamp
+
+_PLAIN = (Text, Enum, Integer, Decimal, Boolean, Date, Timestamp)
+"""Equal values of these types are the same."""
 
 
 def operands(aggregate: exp.AggFunc) -> list[exp.Expr]:
@@ -36,6 +40,24 @@ def _last_terms(aggregate: exp.AggFunc, value: exp.Expr) -> list[exp.Expr]:
     """What decides among rows that tie; nothing where their order cannot matter."""
     if isinstance(aggregate, exp.Sum | exp.Avg):
         return [] if isinstance(infer(value), Integer | Decimal) else [value]
-    if isinstance(aggregate, exp.GroupConcat):  # values that are equal may look different as texts
-        return [value] if isinstance(infer(value), Text | Enum) else [value, cast(value.copy(), "VARCHAR")]
+    if isinstance(aggregate, exp.GroupConcat | exp.ArrayAgg):  # values that are equal may look different: 0.0 and -0.0
+        return [value] if isinstance(infer(value), _PLAIN) else [value, cast(value.copy(), "VARCHAR")]
     return []
+
+
+def without_null(aggregate: exp.ArrayAgg) -> exp.Expr:
+    """A list of what rows hold: of a row that holds NULL, nothing."""
+    (value, *_) = operands(aggregate)
+    if not may_be_null(value):
+        return aggregate
+    missing = exp.Is(this=exp.paren(value.copy()), expression=exp.Null())
+    return exp.Filter(this=aggregate, expression=exp.Where(this=exp.Not(this=missing)))
+
+
+def as_one_filter(node: exp.Filter) -> exp.Filter:
+    """A filter of what is filtered already."""
+    inner = node.this
+    if isinstance(inner, exp.Filter):
+        both = exp.And(this=exp.paren(inner.expression.this), expression=exp.paren(node.expression.this))
+        return exp.Filter(this=inner.this, expression=exp.Where(this=both))
+    return node

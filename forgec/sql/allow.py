@@ -42,8 +42,18 @@ FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.Replace: "replace",
     # no longer than what it joins with literals between; its order is completed by `aggregates`
     exp.GroupConcat: "string_agg",
+    # lists no longer than their arguments, in an order of their own; see `lists` and `aggregates`
+    exp.ArrayAgg: "list", exp.ArraySort: "list_sort", exp.ArrayDistinct: "list_distinct",
+    exp.ArrayConcat: "list_concat", exp.ArrayAppend: "list_append", exp.ArrayContains: "list_contains",
+    exp.ArrayOverlaps: "list_has_any", exp.ArrayMin: "list_min", exp.ArrayMax: "list_max",
+    exp.ArrayToString: "array_to_string", exp.Map: "map", exp.MapKeys: "map_keys",
 }  # fmt: skip
-NAMED_FUNCTIONS = {"round_even": 2, "now": 0, "to_json": 1}
+NAMED_FUNCTIONS = {
+    "round_even": 2, "now": 0, "to_json": 1,
+    "list_position": 2, "list_reverse": 1, "list_sum": 1, "list_has_all": 2, "map_values": 1, "cardinality": 1,
+    # the square of a thousand comparisons at most
+    "contains_all": 2, "first_missing": 2,
+}  # fmt: skip
 """Functions that sqlglot has no node for, with the number of their arguments."""
 
 _ELSEWHERE = {
@@ -94,6 +104,10 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.TimestampTrunc: {"this", "unit"},
     exp.DateTrunc: {"this", "unit"},
     exp.GroupConcat: {"this", "separator"},
+    exp.ArrayAgg: {"this"},
+    exp.ArrayDistinct: {"this", "check_null"},
+    exp.ArrayConcat: {"this", "expressions", "null_propagation"},
+    exp.ArrayToString: {"this", "expression"},
 }  # fmt: skip
 """For nodes that carry clauses: the clauses that may be there."""
 
@@ -217,6 +231,13 @@ def _problem_of_call(node: exp.Func) -> tuple[str, str, str | None] | None:
     elif isinstance(node, exp.TimestampTrunc | exp.DateTrunc):
         if node.args["unit"].name.upper() not in UNITS:
             return "AFS413", "`date_trunc` takes a literal unit", "units: " + ", ".join(sorted(UNITS)).lower()
+    elif isinstance(node, exp.ArraySort):
+        if node.args.get("asc") is not None:
+            return "AFS410", "`list_sort` takes one argument", "downwards: `list_reverse(list_sort(x))`"
+    elif isinstance(node, exp.ArrayToString):
+        if not _is_text(node.expression):
+            example = "such as `array_to_string(x, ', ')`"
+            return "AFS413", "`array_to_string` takes a literal text between the elements", example
     elif isinstance(node, exp.SHA2) and node.args["length"].name != "256":
         return "AFS404", "only `sha256` is known", None
     return None

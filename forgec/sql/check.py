@@ -12,6 +12,7 @@ from forgec.sql.allow import check_allowed
 from forgec.sql.emit import Emitter, empty_rows, typed_null
 from forgec.sql.frames import UNKNOWN, Columns, Frame, Unresolved
 from forgec.sql.infer import assignable, comparable, infer
+from forgec.sql.lists import compared
 from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Oracle, Rejected, parse_type
 from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
@@ -328,6 +329,8 @@ class SqlChecker:
                 return False
             if isinstance(node, exp.In) and not self._check_comparison(fragment, node, node.this, node.expressions):
                 return False
+            if not self._check_compared(fragment, node):
+                return False
             if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
                 if not self._converts(fragment, node.this, node.to.sql(dialect=DIALECT)):
                     return False
@@ -357,6 +360,21 @@ class SqlChecker:
                 self.report.error("AFS302", message, fragment.span_of(node))
                 return False
         return True
+
+    def _check_compared(self, fragment: Fragment, node: exp.Expr) -> bool:
+        """Whether a function of lists compares elements with what they can be compared with."""
+        found = compared(node)
+        if found is None:
+            return True
+        if isinstance(found.tree, exp.Literal) and found.tree.is_string:
+            if isinstance(found.left, Enum):
+                return self._check_variant(found.left, found.tree, fragment.span_of(found.tree))
+            if isinstance(found.left, Date | Timestamp):  # '2025-03-01' is one
+                return self._converts(fragment, found.tree, found.left.sql)
+        if comparable(found.left, found.right):
+            return True
+        self.report.error("AFS302", f"cannot compare {found.left} with {found.right}", fragment.span_of(node))
+        return False
 
     def _converts(self, fragment: Fragment, literal: exp.Expr, wanted: str) -> bool:
         """Whether a literal such as '2025-03-01' is one of a `wanted`, a type of DuckDB."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from forgec.sql.aggregates import put_in_order
 from forgec.sql.infer import infer
+from forgec.sql.lists import expanded
 from forgec.sql.query import cell_of
 from forgec.sql.tree import DIALECT, Apply, Clock, Element, Lookup, Value, cast, exp
 from forgec_runtime.types import Date, Integer, Map
@@ -153,6 +154,8 @@ class Emitter:
                 _make_days_small(node)
             if isinstance(node, exp.AggFunc):
                 put_in_order(node)
+            if (known := expanded(node)) is not None:
+                return self.replace(known, value, table, rows)
             return node
 
         replaced = tree.copy().transform(one, copy=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forgec.diagnostics import Label, Report, counted, did_you_mean
+from forgec.sql.aggregates import as_one_filter, without_null
 from forgec.sql.frames import UNKNOWN, Columns, Frame, Unresolved
 from forgec.sql.infer import assignable, comparable, infer
 from forgec.sql.nulls import may_be_null
@@ -135,7 +136,19 @@ class ExpressionResolver:
             if column in self.scope.values:
                 hint = f"a value of the call is written `${column}`"
                 raise self._fail("AFS217", f"`{column}` is compared with itself", node, hint)
-        return self._repeated(node) if isinstance(node, exp.Mul) else node
+        return self._same(node)
+
+    def _same(self, node: exp.Expr) -> exp.Expr:
+        """A resolved operator or function as what the stages behind this one know: they know fewer forms."""
+        if isinstance(node, exp.Mul):
+            return self._repeated(node)
+        if isinstance(node, exp.ArrayAgg):
+            return without_null(node)
+        if isinstance(node, exp.Filter):
+            return as_one_filter(node)
+        if isinstance(node, exp.ArrayAppend):
+            self._check_elements(node, [node.expression])
+        return node
 
     def _repeated(self, node: exp.Mul) -> exp.Expr:
         """`n * interval 90 minute` as `interval (n * 90) minute`; any other product as it is."""
@@ -400,7 +413,7 @@ class ExpressionResolver:
         function = self.scope.functions.get(name)
         if function is None:
             node.set("expressions", arguments)
-            return cast(node, "VARCHAR") if name.lower() == "to_json" else node
+            return self._of_our_type(node)
         if len(arguments) != len(function.parameters):
             wanted = ", ".join(parameter.name for parameter in function.parameters)
             takes = counted(len(function.parameters), "argument")
@@ -413,6 +426,14 @@ class ExpressionResolver:
         )
         apply.meta["cell"] = replace(function.returns, optional=function.returns.optional or missing)
         return apply
+
+    def _of_our_type(self, node: exp.Anonymous) -> exp.Expr:
+        """A function whose result has a type that no column has, as the one that it has here."""
+        name = node.name.lower()
+        if name == "to_json":
+            return cast(node, "VARCHAR")
+        counts = name == "list_sum" and infer(node.expressions[0]) == List(Integer())
+        return cast(node, "BIGINT") if counts or name in ("list_position", "cardinality") else node
 
     def _clock(self, which: str) -> Clock:
         clock = Clock(this=which)

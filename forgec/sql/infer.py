@@ -31,10 +31,15 @@ from forgec_runtime.types import (
 _BOOLEAN = (
     exp.And, exp.Or, exp.Not, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Is, exp.In, exp.Between,
     exp.NullSafeEQ, exp.NullSafeNEQ, exp.Like, exp.ILike, exp.Exists, exp.Contains, exp.StartsWith, exp.EndsWith,
+    exp.ArrayContains, exp.ArrayOverlaps,
 )  # fmt: skip
 _TEXT = (
-    exp.Lower, exp.Upper, exp.Trim, exp.DPipe, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.SHA2,
-    exp.GroupConcat,
+    exp.Lower, exp.Upper, exp.Trim, exp.Substring, exp.Left, exp.Right, exp.Replace, exp.SHA2,
+    exp.GroupConcat, exp.ArrayToString,
+)  # fmt: skip
+_OF_LISTS = (
+    exp.ArraySort, exp.ArrayDistinct, exp.ArrayConcat, exp.ArrayAppend, exp.ArrayMin, exp.ArrayMax, exp.Map,
+    exp.MapKeys,
 )  # fmt: skip
 MAX_DECIMAL = 28
 """Digits that Python's decimals keep by default; wider results are DuckDB's to compute."""
@@ -58,10 +63,12 @@ def infer(node: exp.Expr) -> Type | None:
         return infer(node.this)
     if isinstance(node, exp.Round | exp.Floor | exp.Ceil):
         return _rounded(node)
+    if isinstance(node, exp.DPipe):
+        return _joined(node)
     if isinstance(node, _TEXT):
         return Text()
-    if isinstance(node, exp.Anonymous):
-        return Text() if node.name.lower() == "to_json" else None
+    if isinstance(node, _OF_LISTS) or (isinstance(node, exp.Anonymous) and node.expressions):
+        return _of_list(node)
     if isinstance(node, exp.LastDay):
         return Date()
     if isinstance(node, exp.TimestampTrunc | exp.DateTrunc):
@@ -92,6 +99,40 @@ def infer(node: exp.Expr) -> Type | None:
         numbers = all(isinstance(infer(part), Integer | Decimal | Double) for part in (node.this, node.expression))
         return Double() if numbers else None
     return None
+
+
+def _joined(node: exp.Expr) -> Type | None:
+    """The type of `a || b`: of texts, or of lists."""
+    lists = any(isinstance(infer(part), List) for part in (node.this, node.expression))
+    return common([node.this, node.expression]) if lists else Text()
+
+
+def _of_list(node: exp.Expr) -> Type | None:
+    """The type of a function of lists or maps."""
+    if isinstance(node, exp.Map):
+        keys, values = infer(node.args["keys"]), infer(node.args["values"])
+        known = isinstance(keys, List) and isinstance(keys.of, Text) and isinstance(values, List)
+        return Map(Text(), values.of) if known and isinstance(values, List) else None
+    if isinstance(node, exp.ArrayConcat):
+        return common([node.this, *node.expressions])
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    if name in ("list_has_all", "contains_all"):
+        return Boolean()
+    if name == "to_json":
+        return Text()
+    given = infer(node.expressions[-1] if name else node.this)
+    if isinstance(given, Map):
+        return {"map_values": List(given.of), "": List(given.key)}.get(name)
+    if not isinstance(given, List):
+        return None
+    if isinstance(node, exp.ArrayAppend):
+        element = infer(node.expression)
+        return given if element is not None and element.sql == given.of.sql else None
+    if name == "list_sum":
+        return Decimal(38, given.of.scale) if isinstance(given.of, Decimal) else None
+    if name == "first_missing" or isinstance(node, exp.ArrayMin | exp.ArrayMax):
+        return given.of
+    return given if name in ("", "list_reverse") else None
 
 
 def results(node: exp.Expr) -> list[exp.Expr]:

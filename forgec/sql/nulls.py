@@ -6,7 +6,7 @@ from forgec.sql.tree import exp
 
 _NULL_FREE = (
     exp.Literal, exp.Boolean, exp.Count, exp.CountIf, exp.Exists, exp.Is, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Struct,
-    exp.Array, exp.ToMap,
+    exp.Array, exp.ToMap, exp.ArrayConcat, exp.ArrayAppend,
 )  # fmt: skip
 _NULL_IF_ANY = (
     exp.Paren, exp.Not, exp.Neg, exp.Lower, exp.Upper, exp.Length, exp.Trim, exp.Interval, exp.Cast, exp.Abs,
@@ -14,8 +14,9 @@ _NULL_IF_ANY = (
     exp.Like, exp.ILike, exp.Between, exp.DateDiff, exp.Year, exp.Month, exp.Day, exp.Contains, exp.StartsWith,
     exp.EndsWith, exp.Substring, exp.Left, exp.Right, exp.Round, exp.Floor, exp.Ceil, exp.Sign,
     exp.Replace, exp.SHA2, exp.LastDay, exp.TimestampTrunc, exp.DateTrunc,
+    exp.ArrayContains, exp.ArraySort, exp.ArrayDistinct, exp.ArrayOverlaps, exp.ArrayToString, exp.Map, exp.MapKeys,
 )  # fmt: skip
-_NAMED_NULL_IF_ANY = ("to_json",)
+_NAMED_NULL_IF_ANY = ("to_json", "list_reverse", "list_has_all", "contains_all", "map_values", "cardinality")
 
 
 def may_be_null(node: exp.Expr) -> bool:

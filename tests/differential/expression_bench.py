@@ -21,6 +21,7 @@ from forgec.sql.scope import Cell, Scope, Shape
 from forgec.sql.tree import exp
 from forgec.syntax.nodes import SqlText
 from forgec_runtime import Fault, sql
+from forgec_runtime.binding import bound, values_of
 from forgec_runtime.engine import EngineError, connect, fetch
 from forgec_runtime.types import Type
 
@@ -83,13 +84,14 @@ class Expression:
         """What DuckDB computes for each row, all at once where none of them fails."""
         text = self.checker.emitter.text(self.tree, lambda node: exp.column(node.name))
         parts = "".join(
-            f", unnest(${i}::{type_.removesuffix('?')}[]) as {'abcde'[i - 1]}" for i, type_ in enumerate(self.types, 1)
+            f", {values_of(str(i), type_.removesuffix('?').upper())} as {'abcde'[i - 1]}"
+            for i, type_ in enumerate(self.types, 1)
         )
         query = f"select {text} from (select unnest(range({len(cases)})) as n{parts}) order by n"
         try:
-            return [
-                value for (value,) in fetch(CONNECTION, query, [list(column) for column in zip(*cases, strict=True)])
-            ]
+            columns = [list(column) for column in zip(*cases, strict=True)]
+            values = [bound(type_.upper(), column) for type_, column in zip(self.types, columns, strict=True)]
+            return [value for (value,) in fetch(CONNECTION, query, values)]
         except EngineError:
             if len(cases) == 1:
                 return ["fault"]

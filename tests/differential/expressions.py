@@ -18,7 +18,8 @@ from forgec.source import Source
 KITCHEN = Path(__file__).with_name("kitchen_sink.afs").read_text(encoding="utf-8")
 PARAMETERS = (
     "a integer?, b integer, x decimal(8, 2)?, y decimal(6, 4), t text?, u text, f boolean?, g boolean, d date?, "
-    "e date, m timestamp?, heat Heat?, place Place?, box Box, p double?, sink -> sinks as s, job -> jobs? as j"
+    "e date, m timestamp?, heat Heat?, place Place?, box Box, p double?, xs integer[], "
+    "ys integer[]?, ts text[], us text[]?, sink -> sinks as s, job -> jobs? as j"
 )
 RETURNS = {
     "integer": "integer?",
@@ -29,7 +30,10 @@ RETURNS = {
     "timestamp": "timestamp?",
     "double": "double?",
     "heat": "Heat?",
+    "integers": "integer[]?",
+    "texts": "text[]?",
 }
+LISTS = ("integers", "texts")
 
 LEAVES = {
     "integer": (
@@ -49,6 +53,8 @@ LEAVES = {
     "timestamp": "$m; now(); $s.checked; timestamp '2025-02-28 23:59:59.5'; sinks[$u].checked",
     "double": "$p; $s.factor; sinks[$t].factor",
     "heat": "$heat; $s.heat; $s.backup; sinks[$t].backup",
+    "integers": "$xs; $ys; [1, 7]; list_append($ys, $b)",
+    "texts": "$ts; $us; ['a', 'É']",
 }
 COLUMNS = {
     "integer": "size; place.box.wide; place.box.high",
@@ -82,6 +88,8 @@ TEMPLATES = {
         "date_diff('month', <date>, <timestamp>); date_diff('year', <date>, <date>); date_diff('week', <date>, <date>);"
         "date_diff('hour', <timestamp>, <timestamp>); date_diff('minute', <timestamp>, <date>); round(<integer>);"
         "cast(<decimal> as integer); cast(<condition1> as integer); cast(<double> as integer);"
+        "len(<integers>); len(<texts>); list_sum(<integers>); list_min(<integers>); list_max(<integers>);"
+        "list_position(<integers>, <integer0>); list_position(<texts>, <text0>); first_missing(<integers>, <integers>);"
         "(select count(*) from jobs where <boolean0> or done);"
         "(select sum(«n: <integer1>) from sinks n where <condition1>»)"
     ),
@@ -99,6 +107,8 @@ TEMPLATES = {
         "substring(<text>, 2, 3); substring(<text>, <integer0>); substring(<text>, <integer0>, <integer0>);"
         "right(<text>, <integer0>); left(<text>, -1); substring(<text>, -2, 2); nullif(trim(<text>), '');"
         "cast(<integer> as text); cast(<decimal> as text); cast(<date0> as text); cast(<double0> as text);"
+        "array_to_string(<texts>, '-'); array_to_string(<integers>, ''); to_json(<texts0>); to_json(<integers0>);"
+        "list_min(<texts>); first_missing(<texts>, <texts>);"
         "replace(<text>, 'a', ''); replace(<text>, ' ', '_'); sha256(<text>); to_json(<text>); to_json(<decimal>);"
         "to_json(<date0>); to_json(<double0>); to_json($place); to_json(<boolean0>);"
         "(select string_agg(«n: <text1>, '-' order by <integer0>) from sinks n where <condition1>»);"
@@ -125,6 +135,16 @@ TEMPLATES = {
         "(select sum(«n: <double1> order by <text0> desc) from sinks n where <condition1>»)"
     ),
     "heat": "<heat0>",
+    "integers": (
+        "list_concat(<integers>, <integers>); <integers> || <integers>; list_sort(<integers>);"
+        "list_reverse(<integers>); list_distinct(<integers>); list_append(<integers>, coalesce(<integer0>, 0));"
+        "[coalesce(<integer1>, 3)]; (select list(«n: <integer1> order by <text0>») from sinks n)"
+    ),
+    "texts": (
+        "list_concat(<texts>, <texts>); list_sort(<texts>); list_distinct(<texts>); list_append(<texts>, $u);"
+        "map_keys(map(list_distinct(<texts0>), list_distinct(<texts0>)));"
+        "(select list(distinct «n: <text1>») from sinks n)"
+    ),
     "boolean": "<condition>",
     "condition": (
         "(<condition> and <condition>); (<condition> or <condition>); (<condition> and <condition> and <condition>);"
@@ -142,6 +162,8 @@ TEMPLATES = {
         "<decimal> in (<integer0>, 2.5, <decimal0>); <decimal> between 0 and <integer>; <date0> < '2025-03-01';"
         "<date0> in ('2024-02-29', <date0>); <timestamp> between <date0> and <timestamp0>; cast(<integer> as boolean);"
         "<text> not like $t; <heat0> = <heat0>; <heat0> is distinct from <text0>; <heat0> in ('low', 'off');"
+        "list_contains(<integers>, <integer0>); list_contains(<texts>, <text0>); list_has_all(<integers>, <integers0>);"
+        "list_has_any(<texts>, <texts0>); contains_all(<integers>, <integers0>); contains_all(<texts>, <texts0>);"
         "exists (select 1 from sinks q1 where «+q1: <condition1>»);"
         "not exists (select 1 from plates where seen > <integer0>);"
         "exists (select 1 from sinks q2 where «q2: <condition1> group by q2.heat having count(*) > 1»)"
@@ -193,6 +215,9 @@ TOOLS = (
     ("integer", "delete from jobs where <condition2>; return (select count(*) from jobs);"),
 )  # fmt: skip
 
+TOOLS_OF_LISTS = tuple(tool for tool in TOOLS if "max(<T" not in tool[1])
+"""DuckDB has no greatest list where none depends on the rows."""
+
 
 def choices(text: str) -> list[str]:
     return [choice.strip() for choice in text.split(";")]
@@ -202,7 +227,7 @@ def _all_templates() -> Mapping[str, list[str]]:
     templates = {symbol: choices(text) for symbol, text in TEMPLATES.items()}
     for type_ in RETURNS:
         templates[type_].extend(choices(OF_ANY_TYPE.replace("T>", f"{type_}>")))
-        if type_ not in ("heat", "boolean"):
+        if type_ not in ("heat", "boolean", *LISTS):
             templates[type_].extend(choices(OF_ORDERED_TYPES.replace("T>", f"{type_}>").replace("column", f"{type_}.")))
     return templates
 
@@ -220,7 +245,7 @@ class Writer:
     def tool(self, name: str) -> str:
         """A tool of some kind; a few of them do not check."""
         type_ = self.chance.choice(list(RETURNS))
-        returns, body = self.chance.choice(TOOLS)
+        returns, body = self.chance.choice(TOOLS if type_ not in LISTS else TOOLS_OF_LISTS)
         written = self._written(re.sub(r"<T(\d)>", rf"<{type_}\1>", body), 3)
         return f"tool {name}({PARAMETERS}) returns {returns.replace('R', RETURNS[type_])} {{\n  {written}\n}}\n"
 
@@ -258,7 +283,7 @@ class Writer:
         return self._written(template, depth)
 
     def _leaf(self, type_: str) -> str:
-        if self.aliases and self.chance.random() < 0.5:
+        if self.aliases and type_ in COLUMNS and self.chance.random() < 0.5:
             return self._column(type_)
         return self.chance.choice(choices(LEAVES[type_]))
 

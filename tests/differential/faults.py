@@ -685,6 +685,20 @@ _RUNTIME = (
         tools="written",
     ),
     Fault(
+        "doubles are added up more exactly than DuckDB does",
+        f"{_SQL}.lists",
+        "reduce(add, a, 0.0)",
+        "__import__('math').fsum(a)",
+        tools="of_prices",
+    ),
+    Fault(
+        "a list has all elements that it has once",
+        f"{_SQL}.lists",
+        "return Counter(a) >= Counter(b)",
+        "return set(a) >= set(b)",
+        tools="of_lists",
+    ),
+    Fault(
         "days are counted backwards",
         f"{_SQL}.times",
         "return None if a is None or b is None else (a - b).days",

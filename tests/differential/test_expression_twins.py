@@ -41,6 +41,7 @@ TEXTS = (
     | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
     | st.sampled_from(["", " ", "a" * 5000, "é" * 3000 + " ", "%" * 20])
 )
+MAPS = st.dictionaries(st.text(max_size=3), INTEGERS).map(lambda entries: dict(sorted(entries.items())))
 VALUES: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
     "integer": ("bigint", INTEGERS | st.integers(-MAX_INTEGER, MAX_INTEGER) | st.integers(-20, 20)),
     "small": ("bigint", st.integers(-12, 12)),
@@ -55,6 +56,12 @@ VALUES: dict[str, tuple[str, st.SearchStrategy[Any]]] = {
     "date": ("date", SMALL_DATES | st.dates() | st.sampled_from([datetime.date.min, datetime.date.max])),
     "recent": ("date", SMALL_DATES | st.sampled_from([datetime.date(2024, 2, 29), datetime.date(2025, 1, 31)])),
     "time": ("timestamp", TIMES | st.sampled_from([datetime.datetime.min, datetime.datetime.max])),
+    "integers": ("bigint[]", st.lists(st.integers(-3, 3) | INTEGERS, max_size=6)),
+    "texts": ("varchar[]", st.lists(st.sampled_from(["a", "b", "é", "Z", ""]), max_size=5)),
+    "dates": ("date[]", st.lists(SMALL_DATES | st.just(datetime.date(2024, 2, 29)), max_size=5)),
+    "prices": ("decimal(8, 2)[]", st.lists(decimals(8, 2), max_size=5)),
+    "doubles": ("double[]", st.lists(st.floats(-1e308, 1e308), max_size=6)),
+    "map": ("map(varchar, bigint)", MAPS),
     "double": ("double", st.floats(-1e300, 1e300) | st.integers(-9999, 9999).map(lambda n: n / 200)),
 }
 
@@ -248,6 +255,43 @@ date_trunc('second', $a): time
 date_trunc('month', cast($a as date)): time
 """
 
+LISTS = """
+len($a): integers; texts; prices
+list_contains($a, $b): integers, small; texts, ab; dates, recent; prices, price; prices, small
+list_contains($a, 3): integers
+list_contains(['a', 'b'], $a): ab
+list_position($a, $b): integers, small; texts, ab; dates, recent
+list_position($a, $b) * 3000000000: integers, small
+list_sort($a): integers; texts; dates; prices
+list_reverse($a): integers; texts; doubles; dates
+list_reverse(list_sort($a)): texts
+list_concat($a, $b): integers, integers; texts, texts; doubles, doubles
+list_concat($a, $b, $a): texts, texts
+$a || $b: integers, integers; texts, texts
+$a || list_reverse($a): doubles
+list_sum($a): integers; prices; doubles
+list_sum($a) + 1: integers
+list_min($a): integers; texts; dates; prices
+list_max($a): integers; texts; dates; prices
+list_distinct($a): integers; texts; dates; prices
+len(list_distinct($a)) = len($a): texts
+list_has_all($a, $b): integers, integers; texts, texts; dates, dates; integers, prices
+list_has_any($a, $b): integers, integers; texts, texts; dates, dates
+contains_all($a, $b): integers, integers; texts, texts; dates, dates
+contains_all($a, list_concat($b, $b)): texts, texts
+first_missing($a, $b): integers, integers; texts, texts
+first_missing($a, list_sort(list_concat($b, $a))): texts, texts
+array_to_string($a, ', '): integers; texts; dates; prices; doubles
+to_json($a): integers; texts; dates; doubles; map
+cardinality($a): map
+cardinality($a) - 5: map
+map_keys($a): map
+map_values($a): map
+map($a, $b): texts, integers
+map(list_distinct($a), list_distinct($a)): texts
+map_keys(map(list_distinct($a), list_distinct($a))): texts
+"""
+
 
 def cases(text: str) -> list[tuple[str, tuple[str, ...]]]:
     """Expressions with the kinds of their values, line by line."""
@@ -261,7 +305,9 @@ def compiled(expression: str, kinds: tuple[str, ...], optional: bool) -> Express
 
 
 @pytest.mark.parametrize(
-    ("expression", "kinds"), cases(CHOICES + COMPARISONS + TEXT_FUNCTIONS + CASTS + NUMBERS + TIME_FUNCTIONS), ids=str
+    ("expression", "kinds"),
+    cases(CHOICES + COMPARISONS + TEXT_FUNCTIONS + CASTS + NUMBERS + TIME_FUNCTIONS + LISTS),
+    ids=str,
 )
 def test_twin(expression: str, kinds: tuple[str, ...]) -> None:
     given_ = [VALUES[kind][1] for kind in kinds]

@@ -39,6 +39,12 @@ tool copy_all(prefix text) returns integer {
 tool power(n integer) returns integer { return $n * $n * $n; }
 tool total(n integer) returns integer { return (select sum($n * 1000) * 1000 from accounts); }
 tool infinite(x double) returns double { return $x * 1e300 * 1e300; }
+tool double_list(xs integer[]) returns integer {
+  let x0 = $xs;
+"""
+    + "".join(f"  let x{i} = list_concat($x{i - 1}, $x{i - 1}) || $x{i - 1};\n" for i in range(1, 60))
+    + """  return len($x59);
+}
 world w { accounts (id, owner, balance, box) values ('A1', 'Ann', 5, {'wide': 1, 'high': 2}), ('A2', 'Bo', 0.5, null); }
 """
 )
@@ -216,6 +222,13 @@ def test_what_doubles_at_each_call_comes_to_an_end(env: Environment) -> None:
     assert kinds[:15] == ["ok"] * 15
     assert set(kinds[17:]) == {"refused"}
     assert max(len(row["tags"]) for row in episode.state()["accounts"]) <= 65_536
+
+
+def test_a_list_that_doubles_comes_to_an_end(env: Environment) -> None:
+    started = time.process_time()
+    assert env.call(env.reset("w"), "double_list", xs=[1]).kind == "fault"
+    assert env.call(env.reset("w"), "double_list", xs=[]).value == 0
+    assert time.process_time() - started < 5
 
 
 def test_a_thousand_calls_in_one_step(env: Environment) -> None:

@@ -22,6 +22,8 @@ def _written(a: Any) -> str:
         return "null"
     if isinstance(a, dict):
         return "{" + ",".join(f"{_quoted(name)}:{_written(part)}" for name, part in a.items()) + "}"
+    if isinstance(a, list):
+        return "[" + ",".join(map(_written, a)) + "]"
     if isinstance(a, str):
         return _quoted(a)
     if isinstance(a, float):

@@ -38,7 +38,8 @@ def _letters(function: str) -> dict[int, str]:
     return dict(connection.execute(others.format(ranges)).fetchall())
 
 
-def length(a: str | None) -> Any:
+def length(a: Any) -> Any:
+    """The characters of a text, the elements of a list, the entries of a map."""
     return None if a is None else len(a)
 
 

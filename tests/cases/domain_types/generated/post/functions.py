@@ -8,5 +8,5 @@ from forgec_runtime import Call, sql
 
 
 def name_of(call: Call, mail: str) -> str:
-    result: str = sql.left(mail, sql.bigint(sql.length(mail) - 13))
+    result: str = sql.left(mail, sql.length(mail) - 13)
     return result

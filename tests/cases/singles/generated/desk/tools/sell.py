@@ -30,9 +30,7 @@ def sell(call: Call, amount: Decimal) -> Mapping[str, object]:
         till_row,
         {
             "cash": sql.decimal_(till_row["cash"] + amount, 8, 2),
-            "coins": sql.integer(
-                sql.bigint(till_row["coins"] + sql.length(sql.text(amount))), "till.coins"
-            ),
+            "coins": sql.integer(till_row["coins"] + sql.length(sql.text(amount)), "till.coins"),
         },
     )
     sale = call.insert(
