@@ -12,7 +12,7 @@ from forgec.reference import ReferenceEpisode
 from forgec.source import Span
 from forgec.sql.query import Sql, values_in
 from forgec_runtime import Environment, sql
-from forgec_runtime.results import json_able
+from forgec_runtime.results import json_able, to_json
 from forgec_runtime.tool import decode_arguments
 
 
@@ -73,6 +73,9 @@ class _Run:
             ours = result.text if not result.ok else repr(result.value)
             theirs = answer.text if not answer.ok else repr(answer.value)
             raise _Failed("the compiled tool and the reference disagree", step.call.span, f"{ours} against {theirs}")
+        if result.ok and result.text != to_json(answer.told):
+            message = "the compiled tool and the reference say different things"
+            raise _Failed(message, step.call.span, f"{result.text} against {to_json(answer.told)}")
         if self.episode.state() != self.reference.state():
             raise _Failed("the compiled tool and the reference leave different states", step.call.span, "after this")
         if not result.ok:

@@ -15,6 +15,7 @@ from forgec.codegen.values import to_json
 from forgec.model import spec as m
 from forgec.plans import python as py
 from forgec.plans.package import PackagePlan, row_class
+from forgec.sql.scope import Row, Rows
 
 _RUNTIME = {
     "Call", "Column", "Computed", "Environment", "Expectation", "Fact", "Index", "Invariant", "Literal", "Parameter",
@@ -157,6 +158,8 @@ class _Package:
             parts.append("ordered=False")
         if column.references:
             parts.append(f"references={column.references!r}")
+        if column.when is not None:
+            parts.append("alternative=True")
         return f"Column({', '.join(parts)})"
 
     def _functions(self) -> str:
@@ -184,13 +187,28 @@ class _Package:
         parts = [*source.indexes(plan, self.named), *(source.query(query) for query in plan.queries)]
         function = source.function(plan)
         parameters = [self._parameter(parameter) for parameter in tool.parameters]
-        used = source.names_in(function, *parts, *parameters) | {"Call", "Tool"}
+        rows = self._told_rows(tool)
+        used = source.names_in(function, *parts, *parameters) | {"Call", "Tool"} | ({rows} if rows else set())
         types = set(self.named.values()) & used
         local = [("..", ["functions"] if "functions" in used else []), ("..schema", (self.tables & used) | types)]
         return self._python(
             "tool.py.j2", used, local, tool=tool, parts=parts, function=function, constant=self.tools[name],
-            function_name=plan.name, parameters=parameters,
+            function_name=plan.name, parameters=parameters, rows=rows,
         )  # fmt: skip
+
+    def _told_rows(self, tool: m.Tool) -> str | None:
+        """The table of the rows that a tool returns, if they are told without some of its columns."""
+        shape = tool.returns.shape if tool.returns is not None else None
+        if not isinstance(shape, Row | Rows) or shape.table is None:
+            return None
+        family = [name for name in self.spec.tables if name == shape.table or self._is_inside(name, shape.table)]
+        sparse = any(column.when for name in family for column in self.spec.tables[name].columns)
+        return self.plan.constants.tables[shape.table] if sparse else None
+
+    def _is_inside(self, name: str, table: str) -> bool:
+        """Whether a table is nested in another, at any depth."""
+        parent = self.spec.tables[name].parent
+        return parent is not None and (parent == table or self._is_inside(parent, table))
 
     def _parameter(self, parameter: m.Parameter) -> str:
         parts = [repr(parameter.name), source.type_source(parameter.type, self.named)]

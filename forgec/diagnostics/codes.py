@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "AFS221": "a table of the other side",
     "AFS222": "an audited rule about a tool of the user",
     "AFS224": "a view where a table is wanted",
+    "AFS225": "a column of an alternative that is a key or has a default",
     "AFS301": "a value of another type than is wanted",
     "AFS302": "types that cannot be compared",
     "AFS303": "no value of an enum",

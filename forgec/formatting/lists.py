@@ -7,7 +7,9 @@ from forgec.formatting.flow import flow
 from forgec.formatting.leaves import Leaf, Node, flat, leaves_of, one_line
 from forgec.formatting.page import STEP, WIDTH, Page
 
-_MODIFIERS = frozenset({"key", "serial", "serial_list", "unique", "default", "check", "unscored", "unordered"})
+_MODIFIERS = frozenset({
+    "key", "serial", "serial_list", "unique", "default", "check", "when", "unscored", "unordered",
+})  # fmt: skip
 _MODIFIED = 2
 """The column of a table that holds modifiers: a long `check` without documentation moves nobody else's."""
 _LISTS = frozenset({"record_type", "params", "call", "nested"})
@@ -100,7 +102,7 @@ def _cells(element: Node) -> list[str] | None:
 def _modifiers(modifiers: list[Node]) -> str:
     text = ""
     for modifier in modifiers:
-        gap = "" if not text else "  " if modifier.rule == "check" else " "
+        gap = "" if not text else "  " if modifier.rule in ("check", "when") else " "
         text += gap + (flat(list(modifier.leaves())) or "")
     return text
 

@@ -57,6 +57,9 @@ class Column(Declared):
     references: str | None = None
     default: Sql | None = None
     check: Sql | None = None
+    when: Sql | None = None
+    """The condition under which the column holds a value: always then, unless `given` says that it need not."""
+    given: Literal["always", "exactly", "at most"] = "always"
     domain: str = ""
     claims: tuple[Claim, ...] = ()
     checks: tuple[Check, ...] = ()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from forgec.diagnostics import Label, Report
+from forgec.model.alternatives import alternative
 from forgec.model.domains import claimed, condition_text
 from forgec.model.names import Names
 from forgec.model.nested import check_nested, inherited_key, position
@@ -216,7 +217,8 @@ def _column(
         doc=node.doc.value if node.doc else types.doc(node.type),
         span=node.span,
         type=cell.type,
-        optional=cell.optional,
+        optional=cell.optional or "when" in kinds,
+        given="always" if "when" not in kinds else "at most" if cell.optional else "exactly",
         key="key" in kinds,
         unique="unique" in kinds,
         scored="unscored" not in kinds,
@@ -246,6 +248,10 @@ def _check_kind(
         return False
     if "unordered" in kinds and not isinstance(type_, List):
         report.error("AFS307", f"`{node.name}` cannot be unordered: it is no list", node.span)
+        return False
+    if "when" in kinds and ("key" in kinds or "default" in kinds):
+        message = f"`{node.name}` has no value for some rows, so that it is no key and has no default"
+        report.error("AFS225", message, node.span)
         return False
     if "unique" in kinds and isinstance(type_, _NO_KEYS):
         report.error("AFS307", f"`{node.name}` cannot be unique: it is a {type_}", node.span)
@@ -325,6 +331,8 @@ def _with_sql(column: Column, node: nodes.Column, table: Table, checker: SqlChec
         elif sql is not None:
             found[modifier.kind] = sql
     checks = claimed(column.cell, "row", column.name)
+    if "when" in found:
+        checks = (alternative(column, found["when"]), *checks)
     if "check" in found:
         text = f"{column.name} must satisfy {condition_text(found['check'].span)}"
         checks = (*checks, Check(sql=found["check"], text=text))

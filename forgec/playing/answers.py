@@ -42,12 +42,12 @@ def call_answer(session: Session, called: Called) -> Answer:
     """What is shown of a call: its result as the agent reads it, then what it changed."""
     result = called.result
     if result.ok:
-        lines = json_lines(result.value, session.width)
+        lines = json_lines(called.told, session.width)
     else:
         lines = [Line(f"{result.kind}: {clean(result.text)}", "error")]
         lines += [Line(f"  {clean(result.detail)}", "quiet")] if result.detail else []
     lines += change_lines(called.changes, called.broken)
-    data = result.value if result.ok else result.text
+    data = called.told if result.ok else result.text
     return Answer(lines, data, called.changes, called.broken, kind=result.kind)
 
 

@@ -28,11 +28,15 @@ class Moment:
 
 @dataclass(frozen=True)
 class Called:
-    """What a call came to: its result, the rows it changed, the audited rules it broke."""
+    """What a call came to: its result, the rows it changed, the audited rules it broke.
+
+    `told` is the value of the result as an agent reads it.
+    """
 
     result: Result
     changes: list[Change]
     broken: list[str]
+    told: Any
 
 
 class Session:
@@ -82,7 +86,11 @@ class Session:
         lasting = bool(changed or broken) or after.counters != self.episode.counters
         error = "" if result.ok else result.text
         self._add(Moment(line, after if lasting else self.episode, self.now.gold, lasting, error))
-        return Called(result, changed, broken)
+        return Called(result, changed, broken, self._told(tool, result))
+
+    def _told(self, tool: str, result: Result) -> Any:
+        tools = {**self.environment.tools, **self.environment.user_tools}
+        return tools[tool].told(result.value) if result.ok else None
 
     def say(self, line: str, text: str) -> None:
         """Tell the user something."""
@@ -96,7 +104,8 @@ class Session:
         step = gold.next_step(self.environment, after, task, self.now.gold)
         called = None
         if step.call is not None:
-            called = Called(step.call.result, changes(before, after), broken_since(before, after))
+            told = self._told(step.call.tool, step.call.result)
+            called = Called(step.call.result, changes(before, after), broken_since(before, after), told)
         if step.problem:
             self._add(Moment(line, before, self.now.gold, False, step.problem))
         else:

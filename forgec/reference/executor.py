@@ -10,7 +10,7 @@ from typing import Any
 from forgec.model import spec as m
 from forgec.reference.constraints import check_column, violations
 from forgec.reference.database import ReferenceDatabase, key_of
-from forgec.reference.documents import with_nested
+from forgec.reference.documents import told, with_nested
 from forgec.reference.statements import Statements, in_order
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
@@ -28,6 +28,8 @@ class Answer:
     ok: bool
     value: Any
     text: str
+    told: Any = None
+    """The value as an agent reads it."""
 
 
 class _Done(Exception):
@@ -80,7 +82,7 @@ class ReferenceEpisode:
         else:
             connection.execute("commit")
             self.changed.update(running.before)
-            return Answer(True, value, "")
+            return Answer(True, value, "", told(self.spec, self.spec.tools[tool].returns, value))
         connection.execute("rollback")
         self.counters, self.broken_rules = counters, broken
         return answer

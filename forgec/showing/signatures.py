@@ -70,6 +70,8 @@ def modifiers(column: m.Column) -> str:
         parts.append(f"default {flat(column.default.span.text)}")
     if column.check is not None:
         parts.append(f"check {flat(column.check.span.text)}")
+    if column.when is not None:
+        parts.append(f"when {flat(column.when.span.text)}")
     parts.append("" if column.scored else "unscored")
     parts.append("" if column.ordered else "unordered")
     return " ".join(part for part in parts if part)

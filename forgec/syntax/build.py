@@ -177,6 +177,9 @@ class Builder:
     def _check(self, tree: Tree[Token]) -> nodes.Modifier:
         return nodes.Modifier(self._span(tree), "check", self._build(tree.children[0]))
 
+    def _when(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "when", self._build(tree.children[0]))
+
     def _literal(self, tree: Tree[Token]) -> nodes.SqlText:
         return nodes.SqlText(self._span(tree), ())
 

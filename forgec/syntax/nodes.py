@@ -146,9 +146,12 @@ class Domain(Node):
 
 @dataclass(frozen=True)
 class Modifier(Node):
-    """`key`, `unique`, `unscored`, `unordered`, `serial ['L{0000}']`, `serial ('A', 'B')`, `default` or `check`."""
+    """`key`, `unique`, `unscored`, `unordered`, `serial`, and, with SQL, `default`, `check` and `when`.
 
-    kind: Literal["key", "unique", "unscored", "unordered", "serial", "default", "check"]
+    A `serial` has a pattern such as `L{0000}`, or a list of keys.
+    """
+
+    kind: Literal["key", "unique", "unscored", "unordered", "serial", "default", "check", "when"]
     sql: SqlText | None = None
     pattern: str | None = None
     keys: tuple[Variant, ...] = ()

@@ -71,7 +71,8 @@ class Call:
             for sync in constraints.syncs:
                 sync(self)
             constraints.check(self)
-        result = Result("ok", to_json(value), value)  # a value that JSON cannot hold must leave no writes behind
+        # a value that JSON cannot hold must leave no writes behind
+        result = Result("ok", to_json(self.tool.told(value)), value)
         if self.staged is not None:
             self._commit(self.staged)
         if self.broken is not None:

@@ -24,6 +24,7 @@ class Column:
     """One column. `references` names the table whose key it holds.
 
     An unscored one is left out of comparisons; of a list that is not ordered they see what it holds and how often.
+    That of an `alternative` holds NULL where another alternative applies; rows are told without it then.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Column:
     scored: bool = True
     ordered: bool = True
     references: str | None = None
+    alternative: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,30 @@ class Table(Generic[Row]):
     def numbered(self) -> str | None:
         """The column that numbers the rows of one parent."""
         return self.key[-1] if self.kind in ("list", "bag") else None
+
+    @cached_property
+    def alternatives(self) -> frozenset[str]:
+        return frozenset(column.name for column in self.columns if column.alternative)
+
+    def told(self, value: Any) -> Any:
+        """A row, or several, with those nested in them as an agent reads them: no NULL where no alternative applies."""
+        if value is None:
+            return None
+        if not isinstance(value, Mapping):
+            return [self.told(row) for row in value]
+        return {
+            name: self._told_part(name, part)
+            for name, part in value.items()
+            if part is not None or name not in self.alternatives
+        }
+
+    def _told_part(self, name: str, value: Any) -> Any:
+        nested = next((table for table in self.nested if table.last == name), None)
+        if nested is None:
+            return value
+        if nested.kind == "map":
+            return {key: nested.told(row) for key, row in value.items()}
+        return nested.told(value)
 
     @cached_property
     def makes_keys(self) -> bool:

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .results import from_json, json_able
 from .types import MAX_NAMED, Mismatch, Type, described, did_you_mean, nullable
+
+if TYPE_CHECKING:
+    from .schema import Table
 
 REQUIRED: Any = object()
 """Stands for the default of a parameter that has none."""
@@ -43,13 +46,21 @@ class Parameter:
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """A tool: `function(call, *arguments)` in the order of `parameters`; `side` is who calls it."""
+    """A tool: `function(call, *arguments)` in the order of `parameters`; `side` is who calls it.
+
+    Where it returns rows of a table with alternatives, `rows` is that table.
+    """
 
     name: str
     function: Callable[..., Any]
     doc: str = ""
     parameters: tuple[Parameter, ...] = field(default=())
     side: Side = "agent"
+    rows: Table[Any] | None = None
+
+    def told(self, value: Any) -> Any:
+        """The value that a call gives, as an agent reads it."""
+        return value if self.rows is None else self.rows.told(value)
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -141,7 +141,7 @@ class Bench:
             return False, exact(None), decoded
         named = dict(zip((parameter.name for parameter in tool.parameters), decoded, strict=True))
         answer = episode.call(call.tool, named)
-        return answer.ok, exact(answer.value), results.to_json(answer.value) if answer.ok else answer.text
+        return answer.ok, exact(answer.value), results.to_json(answer.told) if answer.ok else answer.text
 
 
 class References:

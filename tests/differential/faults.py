@@ -16,6 +16,13 @@ _COMPILER = (
         tools="long_list",
     ),
     Fault(
+        "an alternative's column may be missing",
+        _PACKAGE,
+        "for check in column.checks:",
+        "for check in column.checks[bool(column.when):]:",
+        tools="pipe bend",
+    ),
+    Fault(
         "a view is all rows of its tables",
         _QUERY,
         "    _nest_values(query)\n",
@@ -282,6 +289,13 @@ _RUNTIME = (
         """'"key"' in sql""",
         "False",
         tools="put_shelf dishes_at long_list new_shelf",
+    ),
+    Fault(
+        "rows are told with what does not apply to them",
+        "forgec_runtime.schema",
+        "if part is not None or name not in self.alternatives",
+        "if part is not None or name",
+        tools="pipe all_pipes",
     ),
     Fault(
         "a row that two columns refer to is deleted",

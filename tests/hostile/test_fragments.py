@@ -21,6 +21,7 @@ PLACES = {
     "insert": "tool insert_%i() { insert into accounts (id, owner) values (%s, 'x'); }",
     "argument default": "tool param_%i(x text default (%s)) { }",
     "type": "type Type%i = text check ((%s) is not null);",
+    "when": "table when_%i { id text key, a integer? when ((%s) is not null) }",
     "view": "view view_%i = select %s as x;",
     "function": "function function_%i() returns text = %s;",
     "check": "table check_%i { id text key, a integer? check ((%s) is not null) }",
