@@ -194,7 +194,7 @@ def test_the_whole_spec_at_a_glance(kiosk: str) -> None:
 def test_the_same_as_data(kiosk: str) -> None:
     data = json.loads(shown(kiosk, "--json"))
     assert list(data) == [
-        "environment", "doc", "spec", "clock", "enums", "records", "domains", "tables", "views", "functions", "tools",
+        "environment", "doc", "spec", "clock", "enums", "records", "domains", "tables", "views", "functions", "tools", "syncs",
         "rules", "invariants", "worlds", "tests", "tasks",
     ]  # fmt: skip
     assert data["tables"][1]["columns"][1] == {
@@ -523,3 +523,40 @@ def test_every_example_in_the_help_works(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(lines) == 5
     for _, *arguments in lines:
         assert invoke(*arguments).exit_code == 0
+
+
+# -- two sides -------------------------------------------------------------------------------------------------------
+
+
+GRID = str(ROOT / "tests" / "cases" / "syncs" / "spec.afs")
+
+
+def test_both_sides_are_shown_apart() -> None:
+    text = shown(GRID)
+    assert "\n  house on user, one row  -- What the user sees\n" in text
+    assert "\n  user tool switch(lamp -> lamps) returns text\n" in text
+    assert "\nsyncs\n  supply  -- Whoever is on line has power\n  dark\n  wires\n  watch\n" in text
+    assert {tool["name"]: tool["side"] for tool in json.loads(shown(GRID, "--json"))["tools"]} == {
+        "switch": "user", "flip_fuse": "user", "look": "user", "cut": "agent", "connect": "agent", "touch": "agent",
+    }  # fmt: skip
+
+
+def test_a_sync_with_what_it_reads_and_writes() -> None:
+    assert shown(GRID, "supply") == dedent(
+        """\
+        sync supply
+          Whoever is on line has power
+
+        reads
+          contracts (through is_on)
+          house
+
+        writes
+          update house (power)
+        """
+    )
+
+
+def test_an_agent_is_shown_its_own_schemas() -> None:
+    names = [tool["function"]["name"] for tool in json.loads(shown(GRID, "--schemas"))]
+    assert names == ["cut", "connect", "touch"]

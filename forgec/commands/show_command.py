@@ -23,7 +23,7 @@ from forgec.showing.text import overview_text, part_text
 @click.argument("path", type=click.Path(path_type=Path), metavar="SPEC")
 @click.argument("name", required=False)
 @click.option("--policy", is_flag=True, help="Print the policy as the agent is told it, rules included.")
-@click.option("--schemas", is_flag=True, help="Print the tool schemas (OpenAI functions) as they are generated.")
+@click.option("--schemas", is_flag=True, help="Print the schemas of the agent's tools, or of NAME (OpenAI functions).")
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
 def command(path: Path, name: str | None, policy: bool, schemas: bool, as_json: bool) -> None:
     """Show what an agent and an author see of a spec.
@@ -67,7 +67,8 @@ def command(path: Path, name: str | None, policy: bool, schemas: bool, as_json: 
 def _schemas(spec: Spec, name: str | None) -> None:
     if name is not None and name not in spec.tools:
         _refuse(f"`{name}` is no tool", did_you_mean(name, spec.tools))
-    click.echo(schemas_text([spec.tools[name]] if name is not None else spec.tools.values()), nl=False)
+    tools = [tool for tool in spec.tools.values() if (tool.side == "agent" if name is None else tool.name == name)]
+    click.echo(schemas_text(tools), nl=False)
 
 
 def _refuse(message: str, hint: str | None) -> None:

@@ -53,7 +53,7 @@ def test_random_programs(first: int, folder: Path) -> None:
 def test_programs_reach_every_tool_beyond_its_guards(path: Path, folder: Path) -> None:
     bench = bench_of(path, folder)
     silent = set(bench.spec.tools)
-    for number in range(300):
+    for number in range(1000):
         program = Programs(bench.spec, number).program()
         episodes = [bench.environment.reset(world) for world in program.worlds]
         for call in program.calls:
