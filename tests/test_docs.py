@@ -23,6 +23,7 @@ from forgec.diagnostics.text import render_text
 from forgec.formatting import format_source
 from forgec.model import nested, types
 from forgec.model.bodies import MAX_EACH
+from forgec.model.doing import MAX_LEVELS, MAX_STATEMENTS
 from forgec.model.names import MAX_NAME
 from forgec.pipeline import check_source, generate_package
 from forgec.source import Source
@@ -140,6 +141,7 @@ def _limits() -> str:
         "a list or map in a column or argument": f"{MAX_ELEMENTS:,} elements or entries",
         "a text in a column or argument": f"{MAX_TEXT:,} characters",
         "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",
+        "statements of a body, its actions written out": f"{MAX_STATEMENTS:,}, on {MAX_LEVELS} levels",
         "passes of `each` in one call": f"{MAX_PASSES:,}, in bodies at most {MAX_EACH} deep",
         "a decimal": f"{types.MAX_PRECISION} digits",
         "the reasons of a reward that are about the state": f"{MAX_REASONS}",

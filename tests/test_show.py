@@ -194,8 +194,8 @@ def test_the_whole_spec_at_a_glance(kiosk: str) -> None:
 def test_the_same_as_data(kiosk: str) -> None:
     data = json.loads(shown(kiosk, "--json"))
     assert list(data) == [
-        "environment", "doc", "spec", "clock", "enums", "records", "domains", "tables", "views", "functions", "tools", "syncs",
-        "rules", "invariants", "worlds", "tests", "tasks",
+        "environment", "doc", "spec", "clock", "enums", "records", "domains", "tables", "views", "functions",
+        "actions", "tools", "syncs", "rules", "invariants", "worlds", "tests", "tasks",
     ]  # fmt: skip
     assert data["tables"][1]["columns"][1] == {
         "name": "guest_id", "type": "-> guests", "modifiers": "", "key": False, "references": "guests", "doc": "",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from forgec.diagnostics import Label, Report
 from forgec.model import spec as m
-from forgec.model.walk import sqls_of, statements
+from forgec.model.walk import actions_of, sqls_of, statements
 from forgec.source import Span
 from forgec.sql.query import Sql
 from forgec.syntax.nodes import Side
@@ -36,7 +36,7 @@ def sides_apart(spec: m.Spec, report: Report) -> None:
 
 
 def _check_tool(spec: m.Spec, tool: m.Tool, report: Report) -> None:
-    for parameter in tool.parameters:
+    for parameter in (parameter for routine in (tool, *actions_of(tool)) for parameter in routine.parameters):
         if parameter.references is not None and spec.tables[parameter.references].side != tool.side:
             message = f"`{tool.name}` is a tool of the {tool.side}, and `{parameter.name}` refers to the other side"
             _report(spec, message, parameter.references, parameter.span, report)

@@ -14,6 +14,7 @@ from forgec.codegen.tasks import task_context
 from forgec.codegen.values import to_json
 from forgec.model import spec as m
 from forgec.plans import python as py
+from forgec.plans.function import FunctionPlan
 from forgec.plans.package import PackagePlan, row_class
 from forgec.sql.scope import Row, Rows
 
@@ -63,6 +64,8 @@ class _Package:
             files["user_tools.json"] = schemas_text(user)
         if self.plan.functions:
             files["functions.py"] = self._functions()
+        if self.plan.actions:
+            files["actions.py"] = self._actions()
         if self.plan.syncs:
             files["syncs.py"] = self._syncs()
         for name in self.spec.tools:
@@ -170,16 +173,29 @@ class _Package:
         used = source.names_in(*parts) | {"Call"}
         return self._python("functions.py.j2", used, [(".schema", self.tables & used)], parts=parts)
 
+    def _actions(self) -> str:
+        parts = self._parts(self.plan.actions)
+        used = source.names_in(*parts) | {"Call"}
+        return self._python("actions.py.j2", used, self._local(used), parts=parts)
+
     def _syncs(self) -> str:
+        parts = self._parts(self.plan.syncs)
+        used = source.names_in(*parts) | {"Call"}
+        names = [plan.name for plan in self.plan.syncs]
+        return self._python("syncs.py.j2", used, self._local(used), parts=parts, names=names)
+
+    def _parts(self, plans: Iterable[FunctionPlan]) -> list[str]:
+        """The functions of a module that holds several, each after its constants."""
         parts = []
-        for plan in self.plan.syncs:
+        for plan in plans:
             parts.extend(source.indexes(plan, self.named))
             parts.extend([*(source.query(query) for query in plan.queries), source.function(plan)])
-        used = source.names_in(*parts) | {"Call"}
-        types = set(self.named.values()) & used
-        local = [(".", ["functions"] if "functions" in used else []), (".schema", (self.tables & used) | types)]
-        names = [plan.name for plan in self.plan.syncs]
-        return self._python("syncs.py.j2", used, local, parts=parts, names=names)
+        return parts
+
+    def _local(self, used: set[str]) -> list[tuple[str, Iterable[str]]]:
+        """What a module beside `functions.py` imports of the package."""
+        schema = (self.tables | set(self.named.values())) & used
+        return [(".", {"actions", "functions"} & used), (".schema", schema)]
 
     def tool(self, name: str) -> str:
         """The module of a tool."""
@@ -190,7 +206,7 @@ class _Package:
         rows = self._told_rows(tool)
         used = source.names_in(function, *parts, *parameters) | {"Call", "Tool"} | ({rows} if rows else set())
         types = set(self.named.values()) & used
-        local = [("..", ["functions"] if "functions" in used else []), ("..schema", (self.tables & used) | types)]
+        local = [("..", {"actions", "functions"} & used), ("..schema", (self.tables & used) | types)]
         return self._python(
             "tool.py.j2", used, local, tool=tool, parts=parts, function=function, constant=self.tools[name],
             function_name=plan.name, parameters=parameters, rows=rows,

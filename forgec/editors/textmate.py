@@ -17,7 +17,7 @@ from forgec_runtime.types import Boolean, Date, Double, Integer, Text, Timestamp
 
 SCOPE = "source.afs"
 TYPES = (*(str(type_()) for type_ in (Text, Integer, Double, Boolean, Date, Timestamp)), "decimal", "map")
-STATEMENTS = ("let", "require", "if", "each", "return", "intent", "fact", "plan", "reason", "expect", "says")
+STATEMENTS = ("let", "require", "if", "each", "do", "return", "intent", "fact", "plan", "reason", "expect", "says")
 MESSAGES = ("else", "reply", "fail")
 """What follows these words is a text with holes."""
 MODIFIERS = ("key", "serial", "unique", "default", "check", "unscored", "unordered")

@@ -72,7 +72,7 @@ def _put(page: Page, item: Node) -> None:
         _put_head(page, item)
         page.put([item.leaf("LBRACE")])
         put_body(page, item, 0, put_fill if item.rule == "world" else put_statement)
-    elif item.rule == "tool":
+    elif item.rule in ("action", "tool"):
         block = item.nodes("block")[0]
         _put_signature(page, item, item.index("block"), block.first)
         put_body(page, block, 0, put_statement)

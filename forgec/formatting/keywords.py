@@ -6,7 +6,7 @@ import re
 
 from forgec.formatting.leaves import Leaf
 
-STATEMENT_WORD = re.compile(r"let|require|if|each|return|reply|fail|insert|update|delete")
+STATEMENT_WORD = re.compile(r"let|require|if|each|do|return|reply|fail|insert|update|delete")
 """A line inside SQL that starts with one of these means a missing `;` to the parser."""
 
 QUERY_START = frozenset({"select", "with", "values", "insert", "update", "delete", "from"})

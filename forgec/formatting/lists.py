@@ -12,7 +12,7 @@ _MODIFIERS = frozenset({
 })  # fmt: skip
 _MODIFIED = 2
 """The column of a table that holds modifiers: a long `check` without documentation moves nobody else's."""
-_LISTS = frozenset({"record_type", "params", "call", "nested"})
+_LISTS = frozenset({"record_type", "params", "call", "deed", "nested"})
 """Rules with a list that a line may be broken for."""
 
 

@@ -6,7 +6,7 @@ from forgec.formatting.keywords import RESERVED, operand_before, parens_apart
 from forgec.formatting.leaves import Leaf
 
 _OPENING, _CLOSING = {"(": ")", "[": "]", "{": "}"}, {")", "]", "}"}
-_TIGHT_PARENS = frozenset({"params", "call", "named_type"})
+_TIGHT_PARENS = frozenset({"params", "call", "deed", "named_type"})
 _VALUE_ENDS = frozenset({"NAME", "PARAM", "STRING", "RPAR", "RSQB", "SQLSTRING"})
 _WORDS = frozenset({"CASE", "END", "_ELSE"})
 _PREFIX = frozenset({"b", "e", "n", "r", "u", "x"})

@@ -84,7 +84,7 @@ def put_statement(page: Page, node: Node, indent: int) -> None:
         head = leaves_of(node.parts[: node.index("sql")])
         flow(page, head, indent, start=len(head))
         put_sql(page, node, indent)
-    elif node.rule in ("run", "call_node"):
+    elif node.rule in ("run", "call_node", "do"):
         _put_call(page, node, indent)
     else:
         _put_inline(page, node, indent)
@@ -125,7 +125,7 @@ def _put_blocks(page: Page, node: Node, indent: int) -> None:
 
 def _put_call(page: Page, node: Node, indent: int) -> None:
     """Write a call, and what it must give on a line of its own; or its arguments on lines of theirs."""
-    place = node.index("call")
+    place = node.index("deed" if node.rule == "do" else "call")
     head, call, rest = leaves_of(node.parts[:place]), node.parts[place], leaves_of(node.parts[place + 1 :])
     page.put(head[:1])
     if node.rule == "call_node":

@@ -10,7 +10,7 @@ from forgec.formatting.texts import holes_break, without_indent
 from forgec.source import Source
 from forgec.syntax.concrete import Phrase, Word, concrete
 
-_LISTS = frozenset({"enum", "fields", "table", "nested", "single", "params", "call", "fill", "documents"})
+_LISTS = frozenset({"enum", "fields", "table", "nested", "single", "params", "call", "deed", "fill", "documents"})
 """Rules that allow a comma after the last element."""
 
 

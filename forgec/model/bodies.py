@@ -6,6 +6,8 @@ import decimal
 
 from forgec.diagnostics import Label, did_you_mean
 from forgec.model import spec as m
+from forgec.model import walk
+from forgec.model.doing import build_do, is_small
 from forgec.model.names import check_name
 from forgec.model.types import TypeResolver
 from forgec.source import Span
@@ -33,16 +35,11 @@ def build_tool(
     scope: Scope,
 ) -> m.Tool:
     """The tool with all of its statements that could be checked."""
-    for parameter in parameters:
-        scope = scope.with_value(parameter.name, parameter.cell)
-        if parameter.row is not None and parameter.references is not None:
-            row = scope.tables[parameter.references].row
-            scope = scope.with_value(parameter.row, Row(row.columns, parameter.optional, row.table))
-    body = _Body(item, result, types, checker)
-    statements, _ = body.block(item.body, scope)
+    statements = _statements(item, parameters, result, types, checker, scope)
     if result is not None and not result.optional and not _always_ends(item.body):
         hint = "end the body with `return`, `reply` or `fail`"
         checker.report.error("AFS501", f"`{item.name}` may end without a result", item.name.span, help=hint)
+    is_small(item.name.text, statements, item.name.span, checker.report)
     doc = item.doc.value if item.doc else ""
     return m.Tool(
         name=item.name.text,
@@ -53,6 +50,45 @@ def build_tool(
         body=statements,
         side=item.side,
     )
+
+
+def build_action(
+    item: nodes.Action,
+    parameters: tuple[m.Parameter, ...],
+    types: TypeResolver,
+    checker: SqlChecker,
+    scope: Scope,
+) -> m.Action | None:
+    """The action with all of its statements that could be checked; None when it is too large for others to do."""
+    for parameter in item.parameters:
+        if parameter.default is not None:
+            hint = "all arguments of an action are given"
+            checker.report.error("AFS510", "an action has no defaults", parameter.default.span, help=hint)
+    statements = _statements(item, parameters, None, types, checker, scope)
+    if not is_small(item.name.text, statements, item.name.span, checker.report):
+        return None
+    levels = 1 + max((one.action.levels for one in walk.statements(statements) if isinstance(one, m.Do)), default=0)
+    doc = item.doc.value if item.doc else ""
+    return m.Action(
+        name=item.name.text, doc=doc, span=item.name.span, parameters=parameters, body=statements, levels=levels
+    )
+
+
+def _statements(
+    item: nodes.Tool | nodes.Action,
+    parameters: tuple[m.Parameter, ...],
+    result: m.Result | None,
+    types: TypeResolver,
+    checker: SqlChecker,
+    scope: Scope,
+) -> tuple[m.Statement, ...]:
+    for parameter in parameters:
+        scope = scope.with_value(parameter.name, parameter.cell)
+        if parameter.row is not None and parameter.references is not None:
+            row = scope.tables[parameter.references].row
+            scope = scope.with_value(parameter.row, Row(row.columns, parameter.optional, row.table))
+    statements, _ = _Body(item, result, types, checker).block(item.body, scope)
+    return statements
 
 
 def _always_ends(body: tuple[nodes.Statement, ...]) -> bool:
@@ -67,9 +103,11 @@ def _always_ends(body: tuple[nodes.Statement, ...]) -> bool:
 
 
 class _Body:
-    """Builds the statements of one tool."""
+    """Builds the statements of one tool or action."""
 
-    def __init__(self, item: nodes.Tool, result: m.Result | None, types: TypeResolver, checker: SqlChecker) -> None:
+    def __init__(
+        self, item: nodes.Tool | nodes.Action, result: m.Result | None, types: TypeResolver, checker: SqlChecker
+    ) -> None:
         self.item = item
         self.result = result
         self.checker = checker
@@ -110,6 +148,12 @@ class _Body:
             return self._if(node, scope), scope
         if isinstance(node, nodes.Each):
             return self._each(node, scope), scope
+        if isinstance(node, nodes.Do):
+            return self._do(node, scope), scope
+        if isinstance(node, nodes.Return | nodes.Reply) and isinstance(self.item, nodes.Action):
+            hint = "the tool that does it can return"
+            self.report.error("AFS510", "an action gives no result", node.span, help=hint)
+            return None, scope
         if isinstance(node, nodes.Return):
             return self._return(node, scope), scope
         if isinstance(node, nodes.Reply):
@@ -262,13 +306,19 @@ class _Body:
         self.report.error("AFS508", "`each` goes through rows", node.sql.span, f"this is {what}", help=hint)
         return None
 
+    def _do(self, node: nodes.Do, scope: Scope) -> m.Statement | None:
+        built = build_do(node, self.checker, scope)
+        if built is not None and walk.written((built,)):
+            self.first_write = self.first_write or node.span
+        return built
+
     def _return(self, node: nodes.Return, scope: Scope) -> m.Statement | None:
         message = self._message(node.message, scope) if node.message else None
         if node.message:
             self._check_order(node.span)
         if self.result is None:
             hint = f"declare `returns` on `{self.item.name}`"
-            if self.item.returns is None:
+            if self._declares_nothing():
                 self.report.error("AFS505", "a tool without `returns` returns nothing", node.span, help=hint)
             return None
         whole = self._whole_value(node.sql, scope)
@@ -279,6 +329,10 @@ class _Body:
         if not self._check_result(node, sql):
             return None
         return m.Return(sql=self._as_declared(sql), message=message, span=node.span)
+
+    def _declares_nothing(self) -> bool:
+        """Whether the author declared no result; else what is declared was reported."""
+        return isinstance(self.item, nodes.Action) or self.item.returns is None
 
     def _as_declared(self, sql: Sql) -> Sql:
         """The result in the declared types."""
@@ -349,7 +403,7 @@ class _Body:
         return False
 
     def _reply(self, node: nodes.Reply, scope: Scope) -> m.Statement | None:
-        if self.result is None and self.item.returns is not None:
+        if self.result is None and not self._declares_nothing():
             return None
         if self.result is None or not isinstance(self.result.type, Text):
             hint = f"declare `returns text` on `{self.item.name}`"

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from forgec.diagnostics import Label, Report
 from forgec.model import spec as m
-from forgec.model.bodies import build_tool
+from forgec.model.bodies import build_action, build_tool
 from forgec.model.calls import unknown_tool
 from forgec.model.domains import build_domain, claimed
 from forgec.model.names import Names
@@ -70,6 +70,7 @@ class _Build:
         check_columns(self._items(nodes.Table), self.tables, checker, scope)
         self._views_and_functions(checker, scope)
         invariants = self._invariants(checker, scope)
+        scope = replace(scope, actions=self._actions(checker, scope))
         tools = self._tools(checker, scope)
         syncs = self._syncs(checker, scope)
         rules = self._rules(tools, checker, scope)
@@ -94,6 +95,7 @@ class _Build:
             invariants=tuple(invariants),
             views=self.views,
             functions=self.functions,
+            actions=dict(scope.actions),
             tools=tools,
             syncs=syncs,
             rules=tuple(rules),
@@ -278,6 +280,24 @@ class _Build:
                 doc = _doc(item.doc)
                 invariants.append(m.Invariant(name=item.name.text, doc=doc, span=item.name.span, sql=sql))
         return invariants
+
+    def _actions(self, checker: SqlChecker, scope: Scope) -> dict[str, m.Action]:
+        """In order: an action may do those before it, so that none can do itself."""
+        names = Names("action", self.report)
+        actions: dict[str, m.Action] = {}
+        items = self._items(nodes.Action)
+        for i, item in enumerate(items):
+            if not names.add(item.name):
+                continue
+            later = frozenset(later.name.text for later in items[i:])
+            parameters = self._parameters(item.parameters, checker, scope)
+            known = replace(scope, actions=actions, later_actions=later)
+            action = build_action(item, parameters, self.types, checker, known)
+            if action is None or len(parameters) < len(item.parameters):
+                self.report.give_up(item.name.text)
+            else:
+                actions[item.name.text] = action
+        return actions
 
     def _tools(self, checker: SqlChecker, scope: Scope) -> dict[str, m.Tool]:
         names = Names("tool", self.report)

@@ -50,7 +50,7 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
             sound = False
             continue
         sql = checker.expression(argument.sql, scope, parameter.type, data=True)
-        if sql is None or not _fits(sql, parameter, checker.report):
+        if sql is None or not fits(sql, parameter, checker.report):
             sound, guessing = False, guessing or sql is None
         else:
             arguments[argument.name.text] = sql
@@ -62,7 +62,7 @@ def build_call(node: nodes.Call, tools: Mapping[str, Tool], checker: SqlChecker,
     return Call(tool=tool.name, arguments=arguments, span=node.span) if sound else None
 
 
-def _fits(sql: Sql, parameter: Parameter, report: Report) -> bool:
+def fits(sql: Sql, parameter: Parameter, report: Report) -> bool:
     """Whether an argument is not null where it may not be, and no key of another table."""
     assert isinstance(sql.shape, Cell)
     if isinstance(sql.tree, exp.Null) and not parameter.optional:

@@ -245,6 +245,15 @@ class Each(Model):
     span: Span
 
 
+class Do(Model):
+    """`do action(...)`: the arguments are in the types of the parameters."""
+
+    kind: Literal["do"] = "do"
+    action: Action
+    arguments: tuple[Sql, ...]
+    span: Span
+
+
 class Return(Model):
     kind: Literal["return"] = "return"
     sql: Sql
@@ -270,7 +279,7 @@ class Write(Model):
     span: Span
 
 
-Statement = Let | Set | Require | If | Each | Return | Reply | Fail | Write
+Statement = Let | Set | Require | If | Each | Do | Return | Reply | Fail | Write
 
 
 class Result(Model):
@@ -285,11 +294,26 @@ class Result(Model):
     optional: bool = False
 
 
-class Tool(Declared):
+class Routine(Declared):
+    """Statements under a name, with parameters."""
+
     parameters: tuple[Parameter, ...]
-    returns: Result | None
     body: tuple[Statement, ...]
     side: Side = "agent"
+
+
+class Action(Routine):
+    """What other bodies do. `levels` counts it and the actions that it does, one inside the other."""
+
+    levels: int
+
+    @property
+    def title(self) -> str:
+        return self.name
+
+
+class Tool(Routine):
+    returns: Result | None
 
 
 class Rule(Declared):
@@ -379,6 +403,7 @@ class Spec(Declared):
     invariants: tuple[Invariant, ...]
     views: dict[str, View]
     functions: dict[str, Function]
+    actions: dict[str, Action]
     tools: dict[str, Tool]
     syncs: dict[str, Tool]
     """What is brought in step with the state, each as a tool without parameters, which nobody calls."""

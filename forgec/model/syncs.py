@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from forgec.model import spec as m
 from forgec.model.bodies import build_tool
 from forgec.model.types import TypeResolver
+from forgec.model.walk import statements
 from forgec.sql.check import SqlChecker
 from forgec.sql.scope import Scope
 from forgec.syntax import nodes
@@ -27,7 +28,12 @@ def build_sync(item: nodes.Sync, types: TypeResolver, checker: SqlChecker, scope
     if item.condition is not None:
         body = (nodes.If(item.span, (nodes.Branch(item.span, item.condition, item.body),)),)
     tool = nodes.Tool(item.span, item.name, (), None, item.doc, body, "agent")
-    return build_tool(tool, (), None, types, checker, scope)
+    built = build_tool(tool, (), None, types, checker, scope)
+    for statement in statements(built.body):
+        if isinstance(statement, m.Do) and any(_has_guard(inner) for inner in statements(statement.action.body)):
+            hint = "whatever a call did, a sync only follows: do an action without guards"
+            checker.report.error("AFS513", f"`{statement.action.name}` may fail", statement.span, help=hint)
+    return built
 
 
 def _statements(body: tuple[nodes.Statement, ...]) -> Iterator[nodes.Statement]:
@@ -38,6 +44,12 @@ def _statements(body: tuple[nodes.Statement, ...]) -> Iterator[nodes.Statement]:
                 yield from _statements(branch.body)
         elif isinstance(node, nodes.Each):
             yield from _statements(node.body)
+
+
+def _has_guard(statement: m.Statement) -> bool:
+    if isinstance(statement, m.Let):
+        return statement.message is not None
+    return isinstance(statement, m.Require | m.Fail)
 
 
 def _may_end(node: nodes.Statement) -> bool:

@@ -15,11 +15,13 @@ from forgec.plans.function import FunctionPlan
 from forgec.plans.keyed import select_by_key
 from forgec.plans.lowered import NoTwin
 from forgec.plans.names import free
+from forgec.plans.store import given
 from forgec.plans.writes import Writes
 from forgec.sql.check import row_values
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Row, Rows, Shape
 from forgec.sql.tree import Value, exp
+from forgec_runtime.types import List, Map, Record
 
 Group = tuple[str, list[ast.stmt]]
 """Lines that belong together, and what kind they are: blank lines go between kinds."""
@@ -27,24 +29,37 @@ Group = tuple[str, list[ast.stmt]]
 
 def tool_function(tool: m.Tool, rules: Iterable[m.Rule], lowering: Lowering) -> FunctionPlan:
     """The function of a tool: arguments, references, rules, then the body."""
-    body = _Body(tool, lowering)
+    lowering.arguments |= {parameter.name for parameter in tool.parameters}
+    body = _Body(tool, tool.returns, lowering)
     groups = [*body.checks(), *body.references(), *body.rules(rules), *body.block(tool.body)]
     if tool.returns is not None and not (groups and py.ends(groups[-1][1])):
         groups.append(("return", [ast.Return(ast.Constant(None))]))
+    return _function(py.identifier(tool.name), tool, groups, body)
+
+
+def action_function(action: m.Action, name: str, lowering: Lowering) -> FunctionPlan:
+    """The function of an action, as a tool's, without rules and result."""
+    composite = (Record, List, Map)
+    lowering.arguments |= {p.name for p in action.parameters if not isinstance(p.type, composite)}
+    body = _Body(action, None, lowering)
+    return _function(name, action, [*body.checks(), *body.references(), *body.block(action.body)], body)
+
+
+def _function(name: str, routine: m.Routine, groups: list[Group], body: _Body) -> FunctionPlan:
     merged = [
         tuple(statement for _, group in run for statement in group)
         for _, run in groupby(groups, key=lambda group: group[0])
     ]
-    arguments = [(py.identifier(p.name), annotation(p.cell)) for p in tool.parameters]
+    arguments = [(py.identifier(p.name), annotation(p.cell)) for p in routine.parameters]
     returns = body.returns()
     return FunctionPlan(
-        py.identifier(tool.name),
+        name,
         tuple(arguments),
         returns,
-        tool.doc,
+        routine.doc,
         tuple(merged),
-        tuple(lowering.queries),
-        tuple(lowering.indexes),
+        tuple(body.low.queries),
+        tuple(body.low.indexes),
     )
 
 
@@ -68,25 +83,26 @@ def returning(value: ast.expr, type_: str) -> list[ast.stmt]:
 
 
 class _Body:
-    def __init__(self, tool: m.Tool, lowering: Lowering) -> None:
-        self.tool = tool
+    def __init__(self, routine: m.Routine, result: m.Result | None, lowering: Lowering) -> None:
+        self.routine = routine
+        self.result = result
         self.low = lowering
-        self.may_be_none = tool.returns is not None and tool.returns.optional
-        self.names: set[str] = set()
-        """The Python names of values so far."""
-        for parameter in tool.parameters:
+        self.may_be_none = result is not None and result.optional
+        self.names: set[str] = set(lowering.actions.values())
+        """The Python names that are taken so far."""
+        for parameter in routine.parameters:
             lowering.values[parameter.name] = parameter.cell
             self.names.update(py.identifier(name) for name in (parameter.name, parameter.row) if name)
 
     def returns(self) -> str:
         """The annotation of the result; complete once the body was planned."""
-        if self.tool.returns is None:
+        if self.result is None:
             return "None"
         return self._result_type() + (" | None" if self.may_be_none else "")
 
     def _result_type(self) -> str:
-        assert self.tool.returns is not None
-        shape = self.tool.returns.shape
+        assert self.result is not None
+        shape = self.result.shape
         if isinstance(shape, Rows):
             return "Sequence[Mapping[str, object]]"
         return "Mapping[str, object]" if isinstance(shape, Row) else shape.type.python
@@ -98,14 +114,14 @@ class _Body:
         self.low.purpose = "check"
         return [
             ("checks", [ast.If(self.low.failure(check.sql.expression), [_refuse(ast.Constant(check.text))], [])])
-            for parameter in self.tool.parameters
+            for parameter in self.routine.parameters
             for check in parameter.checks
         ]
 
     def references(self) -> list[Group]:
         """Each referenced row must exist, in the order of the parameters."""
         groups: list[Group] = []
-        for parameter in self.tool.parameters:
+        for parameter in self.routine.parameters:
             if parameter.references is None:
                 continue
             value = py.identifier(parameter.name)
@@ -137,7 +153,7 @@ class _Body:
         """Enforced rules are guards; audited ones leave a note for the grader."""
         groups: list[Group] = []
         for rule in rules:
-            sql = rule.sqls.get(self.tool.name)
+            sql = rule.sqls.get(self.routine.name)
             if sql is None:
                 continue
             self.low.purpose = rule.name
@@ -170,6 +186,8 @@ class _Body:
             return [("if", [self._if(statement)])]
         if isinstance(statement, m.Each):
             return [("each", [self._each(statement)])]
+        if isinstance(statement, m.Do):
+            return [("writes", [self._do(statement)])]
         if isinstance(statement, m.Return):
             return [("return", self._return(statement))]
         if isinstance(statement, m.Reply):
@@ -229,6 +247,17 @@ class _Body:
         name = self.low.name_in_python(statement.name)
         self.low.forget_value(name)
         return py.assign(name, lowered.node)
+
+    def _do(self, statement: m.Do) -> ast.stmt:
+        action = statement.action
+        self.low.purpose = f"do_{action.name}"
+        arguments = [
+            given(sql.expression, parameter, action, self.low)
+            for sql, parameter in zip(statement.arguments, action.parameters, strict=True)
+        ]
+        for table in written((statement,)):
+            self.low.forget(table)
+        return ast.Expr(py.call(self.low.actions[action.name], py.name("call"), *arguments))
 
     def _let(self, statement: m.Let) -> list[Group]:
         target = self._new_name(statement.name)
@@ -315,9 +344,9 @@ class _Body:
     # -- results -----------------------------------------------------------------------------------------------
 
     def _return(self, statement: m.Return) -> list[ast.stmt]:
-        assert self.tool.returns is not None
+        assert self.result is not None
         self.low.purpose = "select_result"
-        sql, shape = statement.sql, self.tool.returns.body
+        sql, shape = statement.sql, self.result.body
         tree = sql.expression
         if statement.message is None and isinstance(tree, Value) and "cell" not in tree.meta:
             self._note_none(isinstance(sql.shape, Row) and sql.shape.optional)
@@ -351,10 +380,10 @@ class _Body:
 
     def _whole(self, found: ast.expr) -> ast.expr:
         """A row, or rows, with those that are nested in it."""
-        assert self.tool.returns is not None
-        if not self.tool.returns.nested:
+        assert self.result is not None
+        if not self.result.nested:
             return found
-        shape = self.tool.returns.shape
+        shape = self.result.shape
         assert isinstance(shape, Row | Rows) and shape.table is not None
         method = "call.documents" if isinstance(shape, Rows) else "call.document"
         return py.call(method, py.name(shape.table.upper()), found)

@@ -45,10 +45,14 @@ class Lowering:
     """Python names of values that are not called as the spec calls them (the row that an update changes)."""
     found: dict[tuple[str, str], str] = field(default_factory=dict)
     """Rows that are there, by table and by the Python of their key: their names, until the table is written to."""
+    arguments: set[str] = field(default_factory=set)
+    """Values that were checked when the call came in."""
     taken: frozenset[str] = frozenset()
     """Names that other constants of the module have."""
     prefix: str = "functions."
     """What stands before the name of a function of the spec."""
+    actions: Mapping[str, str] = field(default_factory=dict)
+    """What the actions of the spec are called here."""
 
     # -- entry points ------------------------------------------------------------------------------------------
 
@@ -201,6 +205,12 @@ class Lowering:
     def is_there(self, row: ast.expr) -> bool:
         """Whether a row that was looked for cannot be missing."""
         return self.name_of(row) is not None or (isinstance(row, ast.Call) and py.source(row.func) == "call.single")
+
+    def is_held(self, path: str) -> bool:
+        """Whether a value is one that a column or an argument holds, and not computed in between."""
+        head = path.split(".")[0]
+        shape = self.values.get(head)
+        return head in self.arguments or (isinstance(shape, Row) and shape.table is not None)
 
     def forget(self, table: str) -> None:
         """Rows of this table are not what they were: it is written to."""

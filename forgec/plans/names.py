@@ -8,18 +8,21 @@ from dataclasses import dataclass
 from itertools import count
 
 from forgec.model.spec import Spec
+from forgec.plans import python as py
 
 OURS = ("ENVIRONMENT", "TASKS")
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What tables, types (enums and records), tools and tasks are called in Python, by their names in the spec."""
+    """What tables, types (enums and records), tools, tasks and actions are called in Python, by their names there."""
 
     tables: dict[str, str]
     types: dict[str, str]
     tools: dict[str, str]
     tasks: dict[str, str]
+    actions: dict[str, str]
+    """Functions of one module, none called as a parameter of any of them."""
 
     @classmethod
     def of(cls, spec: Spec) -> Constants:
@@ -27,7 +30,19 @@ class Constants:
         tables = {name: name.upper() for name in spec.tables}
         types = _named([*spec.enums, *spec.records], tables.values())
         tools = _named(spec.tools, [*OURS, *tables.values(), *types.values()])
-        return cls(tables, types, tools, _named(spec.tasks, OURS))
+        return cls(tables, types, tools, _named(spec.tasks, OURS), _actions(spec))
+
+
+def _actions(spec: Spec) -> dict[str, str]:
+    parameters = (parameter for action in spec.actions.values() for parameter in action.parameters)
+    taken = {py.identifier(name) for parameter in parameters for name in (parameter.name, parameter.row) if name}
+    found = dict[str, str]()
+    for name in spec.actions:
+        function = py.identifier(name)
+        while function in taken:
+            function += "_"
+        found[name] = function
+    return found
 
 
 def constant_name(name: str) -> str:

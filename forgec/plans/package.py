@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from forgec.diagnostics import Report
 from forgec.model import spec as m
 from forgec.plans import python as py
-from forgec.plans.body import annotation, returning, tool_function
+from forgec.plans.body import action_function, annotation, returning, tool_function
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
 from forgec.plans.keyed import is_constant
@@ -86,6 +86,7 @@ class PackagePlan:
     constants: Constants
     tools: dict[str, FunctionPlan]
     functions: tuple[FunctionPlan, ...]
+    actions: tuple[FunctionPlan, ...]
     syncs: tuple[FunctionPlan, ...]
     checks: dict[str, FunctionPlan]
     invariants: tuple[tuple[m.Invariant, QueryPlan], ...]
@@ -100,6 +101,7 @@ def plan_package(spec: m.Spec) -> PackagePlan:
         planner.constants,
         {name: tool_function(tool, spec.rules, planner.lowering(tool)) for name, tool in spec.tools.items()},
         tuple(planner.function(function) for function in spec.functions.values()),
+        tuple(planner.action(action) for action in spec.actions.values()),
         tuple(planner.sync(sync) for sync in spec.syncs.values()),
         {name: check for name, table in spec.tables.items() if (check := planner.check(table)) is not None},
         tuple((invariant, planner.invariant(invariant)) for invariant in spec.invariants),
@@ -115,14 +117,15 @@ class _Planner:
         self.constants = Constants.of(spec)
         schema = {*self.constants.tables.values(), *self.constants.types.values()}
         self.taken = {
-            "functions": set(schema), "schema": set(schema), "syncs": {"SYNCS", *schema},
+            "functions": set(schema), "actions": set(schema), "schema": set(schema), "syncs": {"SYNCS", *schema},
             "init": {*OURS, *schema, *self.constants.tools.values()}, "tasks": {*OURS, *self.constants.tasks.values()},
         }  # fmt: skip
         """The names of the constants of each module that holds queries of many declarations."""
 
     def lowering(self, tool: m.Tool | None = None, module: str = "schema") -> Lowering:
         taken = self.taken[module] | ({self.constants.tools[tool.name]} if tool is not None else set())
-        return Lowering(self.spec.tables, self.spec.functions, self.checker, taken=frozenset(taken))
+        actions = {name: f"actions.{function}" for name, function in self.constants.actions.items()}
+        return Lowering(self.spec.tables, self.spec.functions, self.checker, taken=frozenset(taken), actions=actions)
 
     def function(self, function: m.Function) -> FunctionPlan:
         low = self.lowering(module="functions")
@@ -141,6 +144,13 @@ class _Planner:
         self.taken["functions"].update(low.constants())
         name = py.identifier(function.name)
         return FunctionPlan(name, arguments, returns, function.doc, (lines,), tuple(low.queries), tuple(low.indexes))
+
+    def action(self, action: m.Action) -> FunctionPlan:
+        low = self.lowering(module="actions")
+        low.actions = self.constants.actions
+        plan = action_function(action, self.constants.actions[action.name], low)
+        self.taken["actions"].update(query.name for query in plan.queries)
+        return plan
 
     def sync(self, sync: m.Tool) -> FunctionPlan:
         low = self.lowering(module="syncs")

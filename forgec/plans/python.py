@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 _OURS = {
-    "call", "sql", "t", "functions", "date", "datetime", "timedelta", "Decimal", "Refusal", "Any", "Call", "Mapping",
-    "I", "O", "l", "Parameter", "Query", "Sequence", "Tool", "result", "changed", "added",
+    "call", "sql", "t", "functions", "actions", "date", "datetime", "timedelta", "Decimal", "Refusal", "Any", "Call",
+    "I", "O", "l", "Mapping", "Parameter", "Query", "Sequence", "Tool", "result", "changed", "added",
 }  # fmt: skip
 _BUILTINS = set(dir(builtins))
 

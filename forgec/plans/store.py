@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from forgec.model.spec import Column, Table
+from forgec.model.spec import Action, Column, Parameter, Table
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
 from forgec.plans.keyed import is_constant
@@ -15,13 +15,24 @@ from forgec_runtime.types import Enum, Integer, List, Map, Record, Text, Type
 
 def stored(tree: exp.Expr, column: Column, table: Table, lowering: Lowering) -> ast.expr:
     """The Python of `tree` as `column` holds it: converted, in range, not null where it may not be."""
+    return _converted(tree, column, table, lowering, inside=True)
+
+
+def given(tree: exp.Expr, parameter: Parameter, action: Action, lowering: Lowering) -> ast.expr:
+    """The Python of `tree` as a parameter of an action takes it; what that holds is looked at when it is stored."""
+    return _converted(tree, parameter, action, lowering, inside=False)
+
+
+def _converted(
+    tree: exp.Expr, column: Column | Parameter, table: Table | Action, lowering: Lowering, *, inside: bool
+) -> ast.expr:
     where = f"{table.title}.{column.name}"
     if isinstance(tree, exp.Null):
         lowered = lowering.value(tree)
     else:
         lowered = lowering.value(cast(tree.copy(), column.type.sql))
     node = lowered.node
-    if not _is_certain(tree, column.type):
+    if not _is_certain(tree, column.type, lowering) and (inside or not isinstance(column.type, Record | List | Map)):
         node = _checked(node, column, table)
     if lowered.optional and not column.optional:
         node = py.call("sql.required", node, ast.Constant(where))
@@ -35,13 +46,13 @@ def answered(row: str, name: str, column: Column, table: Table) -> ast.expr:
     return node if column.optional else py.call("sql.required", node, ast.Constant(where))
 
 
-def _is_certain(tree: exp.Expr, wanted: Type) -> bool:
+def _is_certain(tree: exp.Expr, wanted: Type, lowering: Lowering) -> bool:
     """Whether a value is known to be in range: a constant was checked, a column or argument of the type is."""
     if isinstance(tree, exp.Null) or (is_constant(tree) and not _has_enum(wanted)):
         return True
     if isinstance(tree, exp.Literal):
         return True
-    return isinstance(tree, Value) and cell_of(tree).type == wanted
+    return isinstance(tree, Value) and cell_of(tree).type == wanted and lowering.is_held(tree.name)
 
 
 def _has_enum(type_: Type) -> bool:
@@ -53,7 +64,7 @@ def _has_enum(type_: Type) -> bool:
     return isinstance(type_, Enum) or (isinstance(type_, List | Map) and _has_enum(type_.of))
 
 
-def _checked(node: ast.expr, column: Column, table: Table) -> ast.expr:
+def _checked(node: ast.expr, column: Column | Parameter, table: Table | Action) -> ast.expr:
     wanted, where = column.type, f"{table.title}.{column.name}"
     if isinstance(wanted, Record | List | Map):
         return py.call("sql.held", node, py.name(table.name.upper()), ast.Constant(column.name))

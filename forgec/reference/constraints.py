@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from forgec.model.spec import Column, Spec, Table
+from forgec.model.spec import Action, Column, Parameter, Spec, Table
 from forgec.reference.database import ReferenceDatabase
 from forgec_runtime import Refusal, sql
 from forgec_runtime.types import MAX_ELEMENTS, MAX_INTEGER, MAX_TEXT, Enum, Integer, List, Map, Record, Text, Type
@@ -13,13 +13,13 @@ from forgec_runtime.types import MAX_ELEMENTS, MAX_INTEGER, MAX_TEXT, Enum, Inte
 Before = Mapping[str, Mapping[tuple[Any, ...], Mapping[str, Any]]]
 
 
-def check_column(table: Table, column: Column, value: Any) -> Any:
-    """`value`, when `column` may hold it. Raises `Refusal`."""
+def check_column(table: Table | Action, column: Column | Parameter, value: Any) -> Any:
+    """`value`, when `column` of a table may hold it, or a parameter of an action. Raises `Refusal`."""
     where = f"{table.title}.{column.name}"
     if value is None:
         if not column.optional:
             raise Refusal(f"{where} must not be null")
-    else:
+    elif isinstance(column, Column) or not isinstance(column.type, Record | List | Map):
         for problem in _problems(column.type, value):
             raise Refusal(f"{where}{problem}")
     return value

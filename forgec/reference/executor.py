@@ -127,8 +127,8 @@ class _Call:
 
     def run(self) -> Any:
         """The result of the tool. Raises `Refusal`, `Fault` and DuckDB's errors."""
-        self._arguments()
-        self._references()
+        self._arguments(self.tool)
+        self._references(self.tool)
         self._rules()
         value: Any = None
         try:
@@ -147,14 +147,14 @@ class _Call:
         self.values = {}
         self._block(sync.body)
 
-    def _arguments(self) -> None:
-        for parameter in self.tool.parameters:
+    def _arguments(self, routine: m.Routine) -> None:
+        for parameter in routine.parameters:
             for check in parameter.checks:
                 if self.database.holds(check.sql.expression, self.values) is False:
                     raise Refusal(check.text)
 
-    def _references(self) -> None:
-        for parameter in self.tool.parameters:
+    def _references(self, routine: m.Routine) -> None:
+        for parameter in routine.parameters:
             if parameter.references is None:
                 continue
             given = self.values[parameter.name]
@@ -194,6 +194,8 @@ class _Call:
             self._if(statement)
         elif isinstance(statement, m.Each):
             self._each(statement)
+        elif isinstance(statement, m.Do):
+            self._do(statement)
         elif isinstance(statement, m.Return):
             assert self.tool.returns is not None
             shape = self.tool.returns.body
@@ -229,6 +231,17 @@ class _Call:
             if self.passes > MAX_PASSES:
                 raise too_many_passes()
             self._inner(statement.body, {statement.name: item})
+
+    def _do(self, statement: m.Do) -> None:
+        action, given = statement.action, {}
+        for parameter, argument in zip(action.parameters, statement.arguments, strict=True):
+            value = self.database.value(argument.expression, self.values, parameter.type.sql)
+            given[parameter.name] = check_column(action, parameter, value)
+        outer, self.values = self.values, given
+        self._arguments(action)
+        self._references(action)
+        self._block(action.body)
+        self.values = outer
 
     def _require_some(self, value: Any, shape: Shape, message: m.Message | None) -> None:
         if message is not None and (not value if isinstance(shape, Rows) else value is None):

@@ -19,15 +19,16 @@ from forgec.showing.parts import (
     view_data,
     world_data,
 )
-from forgec.showing.tool import tool_data
+from forgec.showing.tool import action_data, tool_data
 from forgec.sql.scope import table_at, titles
 
 
 def declared(spec: m.Spec) -> list[str]:
     """Every name that can be asked for, each once."""
     named = [part.name for part in (*spec.rules, *spec.invariants)]
+    behaviour = (spec.tools, spec.actions, spec.functions)
     types = (spec.enums, spec.records, spec.domains)
-    kinds = (titles(spec.tables), spec.views, spec.tools, spec.syncs, spec.functions, spec.worlds, spec.tasks, *types)
+    kinds = (titles(spec.tables), spec.views, *behaviour, spec.syncs, spec.worlds, spec.tasks, *types)
     return list(dict.fromkeys([*(name for kind in kinds for name in kind), *named]))
 
 
@@ -46,6 +47,8 @@ def _find(spec: m.Spec, name: str) -> Iterator[dict[str, Any]]:
         yield tool_data(spec.tools[name], plan_package(spec))
     if name in spec.syncs:
         yield sync_data(spec.syncs[name], spec)
+    if name in spec.actions:
+        yield action_data(spec.actions[name], spec)
     if name in spec.functions:
         yield function_data(spec.functions[name], spec)
     for rule in spec.rules:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from forgec.model import spec as m
-from forgec.showing.signatures import column_type, function_signature, modifiers, tool_signature
+from forgec.showing.signatures import action_signature, column_type, function_signature, modifiers, tool_signature
 from forgec.showing.uses import flat, layers
 from forgec_runtime.types import Record
 
@@ -37,6 +37,10 @@ def overview(spec: m.Spec) -> dict[str, Any]:
         "functions": [
             {"name": function.name, "signature": function_signature(function, spec), "doc": flat(function.doc)}
             for function in spec.functions.values()
+        ],
+        "actions": [
+            {"name": action.name, "signature": action_signature(action), "doc": flat(action.doc)}
+            for action in spec.actions.values()
         ],
         "tools": [
             {

@@ -65,7 +65,7 @@ def table_data(table: m.Table, spec: m.Spec) -> dict[str, Any]:
         "written_by": [
             {"tool": tool.name, "how": one.how, "columns": list(one.columns)}
             for tool in spec.tools.values()
-            for one in writes_of(tool, spec)
+            for one in writes_of(tool)
             if one.table == table.name
         ],
         "functions": [f.name for f in spec.functions.values() if table.name in tables_in(f.sql, spec.tables)],
@@ -126,7 +126,7 @@ def function_data(function: m.Function, spec: m.Spec) -> dict[str, Any]:
 def sync_data(sync: m.Tool, spec: m.Spec) -> dict[str, Any]:
     """A sync: what it looks at, and what it writes."""
     reads = [{"table": table, "through": through} for table, through in reads_of(sync, spec).items()]
-    writes = [{"table": w.table, "how": w.how, "columns": list(w.columns)} for w in writes_of(sync, spec)]
+    writes = [{"table": w.table, "how": w.how, "columns": list(w.columns)} for w in writes_of(sync)]
     return {"kind": "sync", "name": sync.name, "doc": flat(sync.doc), "reads": reads, "writes": writes}
 
 

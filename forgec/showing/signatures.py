@@ -38,6 +38,11 @@ def result_text(result: m.Result, spec: m.Spec) -> str:
     return text + ("?" if result.optional and not text.endswith("?") else "")
 
 
+def action_signature(action: m.Action) -> str:
+    """`charge(member_id -> members, amount decimal(6, 2))`."""
+    return f"{action.name}({', '.join(parameter_text(parameter) for parameter in action.parameters)})"
+
+
 def tool_signature(tool: m.Tool, spec: m.Spec) -> str:
     """`lend_book(member_id -> members as m, ...) returns loans`."""
     parameters = ", ".join(parameter_text(parameter) for parameter in tool.parameters)

@@ -21,6 +21,7 @@ def overview_text(data: Data) -> str:
         ("tables", [line for table in data["tables"] for line in (_table_line(table), *_columns(table))]),
         ("views", [f"{view['name']}: {', '.join(view['columns'])}{_doc(view)}" for view in data["views"]]),
         ("functions", _signatures(data["functions"])),
+        ("actions", _signatures(data["actions"])),
         ("tools", _signatures(data["tools"])),
         ("syncs", [f"{one['name']}{_doc(one)}" for one in data["syncs"]]),
         ("rules", [f"{r['name']}: {r['verdict']} on {', '.join(r['tools'])}{_doc(r)}" for r in data["rules"]]),
@@ -74,7 +75,7 @@ def _guard(number: int, guard: Data) -> Iterator[str]:
 def _around(condition: str) -> str:
     if condition == "otherwise":
         return "else"
-    return condition if condition.startswith("each ") else f"if {condition}"
+    return condition if condition.startswith(("each ", "do ")) else f"if {condition}"
 
 
 def _index(index: Data) -> str:
@@ -86,6 +87,17 @@ def _query(query: Data) -> str:
     where = f"{query['function']}(): " if query["function"] else f"{query['name']}: "
     tables = f" ({', '.join(query['tables'])})" if query["tables"] else ""
     return f"{where}{query['why']}{tables}"
+
+
+def _action(data: Data) -> str:
+    done_by = data["done_by"]
+    sections = [
+        ("guards, in order", [line for i, guard in enumerate(data["guards"], 1) for line in _guard(i, guard)]),
+        ("reads", [_through(one["table"], one["through"]) for one in data["reads"]]),
+        ("writes", [f"{one['how']} {one['table']}{_set(one)}" for one in data["writes"]]),
+        ("done by", [f"{kind[:-1]} {name}" for kind, names in done_by.items() for name in names]),
+    ]
+    return _page(_head(data, data["signature"]), sections)
 
 
 def _table(data: Data) -> str:
@@ -188,8 +200,9 @@ def _node(node: Data) -> Iterator[str]:
 
 
 _PARTS: dict[str, Callable[[Data], str]] = {
-    "tool": _tool, "table": _table, "view": _view, "function": _function, "sync": _sync, "rule": _rule,
-    "invariant": _invariant, "enum": _type, "record": _type, "type": _domain, "world": _world, "task": _task,
+    "tool": _tool, "action": _action, "sync": _sync, "table": _table, "view": _view, "function": _function,
+    "rule": _rule, "invariant": _invariant, "enum": _type, "record": _type, "type": _domain, "world": _world,
+    "task": _task,
 }  # fmt: skip
 
 

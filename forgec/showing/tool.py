@@ -8,17 +8,35 @@ from typing import Any
 
 from forgec.codegen.package import generate_tool
 from forgec.model import spec as m
+from forgec.model import walk
 from forgec.plans.function import FunctionPlan
 from forgec.plans.package import PackagePlan, check_text
-from forgec.showing.signatures import parameter_text, tool_signature
+from forgec.showing.signatures import action_signature, parameter_text, tool_signature
 from forgec.showing.uses import flat, functions_in, keys_in, reads_of, sqls_of, titles_of, writes_of, written_data
 from forgec.sql.scope import Cell
+
+
+def action_data(action: m.Action, spec: m.Spec) -> dict[str, Any]:
+    """What an action does, and what does it."""
+    return {
+        "kind": "action",
+        "name": action.name,
+        "signature": action_signature(action),
+        "doc": flat(action.doc),
+        "guards": [*_references(action, spec), *_body(action.body, (), spec)],
+        "reads": [{"table": spec.tables[t].title, "through": by} for t, by in reads_of(action, spec).items()],
+        "writes": [written_data(one, spec) for one in writes_of(action)],
+        "done_by": {
+            "tools": [tool.name for tool in spec.tools.values() if action in walk.actions_of(tool)],
+            "actions": [other.name for other in spec.actions.values() if action in walk.actions_of(other)],
+        },
+    }
 
 
 def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
     """What an agent meets that calls the tool, and what the compiler makes of it."""
     spec = plan.spec
-    reads, writes = reads_of(tool, spec), writes_of(tool, spec)
+    reads, writes = reads_of(tool, spec), writes_of(tool)
     return {
         "kind": "tool",
         "name": tool.name,
@@ -29,7 +47,7 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
             {"name": p.name, "type": parameter_text(p).removeprefix(f"{p.name} "), "doc": flat(p.doc)}
             for p in tool.parameters
         ],
-        "guards": [*_checks(tool), *_references(tool, spec), *_rules(tool, spec), *_body(tool.body, ())],
+        "guards": [*_checks(tool), *_references(tool, spec), *_rules(tool, spec), *_body(tool.body, (), spec)],
         "held": _held(tool, spec),
         "reads": [{"table": spec.tables[table].title, "through": through} for table, through in reads.items()],
         "writes": [written_data(one, spec) for one in writes],
@@ -50,13 +68,13 @@ def _checks(tool: m.Tool) -> Iterator[dict[str, Any]]:
             yield _guard("check", check.text.replace(" must satisfy ", ": ", 1), check.text)
 
 
-def _references(tool: m.Tool, spec: m.Spec) -> Iterator[dict[str, Any]]:
-    for parameter in tool.parameters:
+def _references(routine: m.Routine, spec: m.Spec, inside: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
+    for parameter in routine.parameters:
         if parameter.references is not None:
             condition = f"{parameter.name} is the key of a row of {parameter.references}"
             condition += ", or null" if parameter.optional else ""
             text = spec.tables[parameter.references].missing or f"Unknown {parameter.name}: {{${parameter.name}}}"
-            yield _guard("reference", condition, text)
+            yield _guard("reference", condition, text, inside)
 
 
 def _rules(tool: m.Tool, spec: m.Spec) -> Iterator[dict[str, Any]]:
@@ -66,8 +84,8 @@ def _rules(tool: m.Tool, spec: m.Spec) -> Iterator[dict[str, Any]]:
             yield _guard(rule.verdict, flat(sql.span.text), flat(rule.doc), rule=rule.name)
 
 
-def _body(body: Iterable[m.Statement], inside: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The guards of a body; `inside` are the conditions of the branches around them, and what is gone through."""
+def _body(body: Iterable[m.Statement], inside: tuple[str, ...], spec: m.Spec) -> Iterator[dict[str, Any]]:
+    """The guards of a body; `inside` are the conditions, loops and actions around them, from the outermost on."""
     for statement in body:
         if isinstance(statement, m.Require):
             yield _guard("require", flat(statement.sql.span.text), _message(statement.message), inside)
@@ -79,15 +97,20 @@ def _body(body: Iterable[m.Statement], inside: tuple[str, ...]) -> Iterator[dict
         elif isinstance(statement, m.Fail):
             yield _guard("fail", "", _message(statement.message), inside)
         elif isinstance(statement, m.If):
-            yield from _branches(statement, inside)
+            yield from _branches(statement, inside, spec)
+        elif isinstance(statement, m.Do):
+            done = (*inside, f"do {statement.action.name}")
+            yield from (*_references(statement.action, spec, done), *_body(statement.action.body, done, spec))
         elif isinstance(statement, m.Each):
-            yield from _body(statement.body, (*inside, f"each {statement.name} in {flat(statement.sql.span.text)}"))
+            yield from _body(
+                statement.body, (*inside, f"each {statement.name} in {flat(statement.sql.span.text)}"), spec
+            )
 
 
-def _branches(statement: m.If, inside: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _branches(statement: m.If, inside: tuple[str, ...], spec: m.Spec) -> Iterator[dict[str, Any]]:
     for branch in statement.branches:
         condition = "otherwise" if branch.condition is None else flat(branch.condition.span.text)
-        yield from _body(branch.body, (*inside, condition))
+        yield from _body(branch.body, (*inside, condition), spec)
 
 
 def _guard(
@@ -109,7 +132,7 @@ def _message(message: m.Message) -> str:
 
 def _held(tool: m.Tool, spec: m.Spec) -> list[dict[str, str]]:
     """What must hold of the tables that the tool changes when it is done."""
-    written = {one.table: one for one in writes_of(tool, spec)}
+    written = {one.table: one for one in writes_of(tool)}
     found: list[dict[str, str]] = []
     for table in spec.tables.values():
         if table.name not in written:
@@ -131,11 +154,16 @@ def _held(tool: m.Tool, spec: m.Spec) -> list[dict[str, str]]:
 
 
 def _planned(tool: m.Tool, plan: PackagePlan) -> list[tuple[str | None, FunctionPlan]]:
-    """The functions of a tool: its own, and those of the spec that it calls, by name."""
+    """The functions of a tool: its own, and those of the actions and functions that it uses, by name."""
     spec = plan.spec
     called = {name for sql in sqls_of(tool, spec.rules) for name in functions_in(sql, spec.functions)}
     functions = zip(spec.functions, plan.functions, strict=True)
-    return [(None, plan.tools[tool.name]), *((name, function) for name, function in functions if name in called)]
+    actions = [one for one in zip(spec.actions.values(), plan.actions, strict=True) if one[0] in walk.actions_of(tool)]
+    return [
+        (None, plan.tools[tool.name]),
+        *((action.name, function) for action, function in actions),
+        *((name, function) for name, function in functions if name in called),
+    ]
 
 
 def _indexes(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:

@@ -93,19 +93,19 @@ def needs(sqls: Iterable[Sql]) -> set[str]:
 # -- tools --------------------------------------------------------------------------------------------------------
 
 
-def sqls_of(tool: m.Tool, rules: Iterable[m.Rule]) -> list[Sql]:
-    """Every piece of SQL that runs when a tool is called: its rules, its statements, its messages."""
-    found = [sql for rule in rules if (sql := rule.sqls.get(tool.name)) is not None]
-    return found + [sql for statement in walk.statements(tool.body) for sql in walk.sqls_of(statement)]
+def sqls_of(routine: m.Routine, rules: Iterable[m.Rule]) -> list[Sql]:
+    """Every piece of SQL that runs when a tool is called: its rules, its statements, its messages, its actions."""
+    found = [sql for rule in rules if isinstance(routine, m.Tool) and (sql := rule.sqls.get(routine.name)) is not None]
+    return found + [sql for statement in walk.statements(routine.body) for sql in walk.sqls_of(statement)]
 
 
-def reads_of(tool: m.Tool, spec: m.Spec) -> dict[str, list[str]]:
-    """The tables that a tool reads, in the order of the spec, each with the functions through which it is read only.
+def reads_of(routine: m.Routine, spec: m.Spec) -> dict[str, list[str]]:
+    """The tables that a tool or action reads, in the order of the spec, each with the functions that alone read it.
 
-    A table that the tool looks at itself has none.
+    A table that it looks at itself has none.
     """
-    sqls = sqls_of(tool, spec.rules)
-    direct = {p.references for p in tool.parameters if p.references}
+    sqls = sqls_of(routine, spec.rules)
+    direct = {p.references for one in (routine, *walk.actions_of(routine)) for p in one.parameters if p.references}
     for sql in sqls:
         direct |= tables_in(sql, spec.tables)
     called = [name for name in spec.functions if any(name in functions_in(sql, spec.functions) for sql in sqls)]
@@ -117,10 +117,10 @@ def reads_of(tool: m.Tool, spec: m.Spec) -> dict[str, list[str]]:
     return found
 
 
-def writes_of(tool: m.Tool, spec: m.Spec) -> list[Written]:
-    """What a tool changes, in the order of its body, each change once."""
+def writes_of(routine: m.Routine) -> list[Written]:
+    """What a tool or action changes, in the order of its body, each change once."""
     found: list[Written] = []
-    for sql in sqls_of(tool, ()):
+    for sql in sqls_of(routine, ()):
         change = sql.change
         if isinstance(change, Insert):
             written = Written(change.table, "insert", change.columns)

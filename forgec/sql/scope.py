@@ -11,7 +11,7 @@ from forgec.sql.tree import exp
 from forgec_runtime.types import Type
 
 if TYPE_CHECKING:
-    from forgec.model.spec import Function, Table, View
+    from forgec.model.spec import Action, Function, Table, View
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,9 @@ class Scope:
     views: Mapping[str, View] = field(default_factory=dict)
     later: frozenset[str] = frozenset()
     """Functions and views that are declared, but not yet known here."""
+    actions: Mapping[str, Action] = field(default_factory=dict)
+    later_actions: frozenset[str] = frozenset()
+    """Actions that are declared, but not yet known here."""
     alone: bool = False
     """Whether no table can be read here, whatever there is."""
     where: str = ""

@@ -13,7 +13,7 @@ from forgec.diagnostics import Label, Report
 from forgec.source import Source, Span
 from forgec.syntax import nodes, text
 
-_STATEMENT = re.compile(r"(?:let|require|if|each|return|reply|fail|insert|update|delete)\b")
+_STATEMENT = re.compile(r"(?:let|require|if|each|do|return|reply|fail|insert|update|delete)\b")
 
 
 class Swallowed(Exception):
@@ -198,6 +198,11 @@ class Builder:
         parts = self._build(params), self._build(returns), self._maybe(doc), self._build(sql)
         return nodes.Function(self._span(tree), self._name(name), *parts)
 
+    def _action(self, tree: Tree[Token]) -> nodes.Action:
+        name, params, doc, block = tree.children
+        parts = self._build(params), self._maybe(doc), self._build(block)
+        return nodes.Action(self._span(tree), self._name(name), *parts)
+
     def _tool(self, tree: Tree[Token]) -> nodes.Tool:
         side, name, params, returns, doc, block = tree.children
         parts = self._build(params), self._maybe(returns), self._maybe(doc), self._build(block)
@@ -250,6 +255,11 @@ class Builder:
         is_value = isinstance(over, Tree) and over.data == "value"
         sql = self._build(over) if is_value else self._inside(over)
         return nodes.Each(self._span(tree), self._name(name), sql, self._build(block))
+
+    def _do(self, tree: Tree[Token]) -> nodes.Do:
+        deed: Any = tree.children[0]
+        action, *arguments = deed.children
+        return nodes.Do(self._span(tree), self._name(action), self._all(arguments))
 
     def _return(self, tree: Tree[Token]) -> nodes.Return:
         sql, message = tree.children

@@ -293,6 +293,14 @@ class Each(Node):
 
 
 @dataclass(frozen=True)
+class Do(Node):
+    """`do action(argument, ...);`"""
+
+    action: Name
+    arguments: tuple[SqlText, ...]
+
+
+@dataclass(frozen=True)
 class Return(Node):
     sql: SqlText
     message: Message | None
@@ -308,7 +316,15 @@ class Fail(Node):
     message: Message
 
 
-Statement = Let | Set | Require | If | Each | Return | Reply | Fail | Write
+Statement = Let | Set | Require | If | Each | Do | Return | Reply | Fail | Write
+
+
+@dataclass(frozen=True)
+class Action(Node):
+    name: Name
+    parameters: tuple[Parameter, ...]
+    doc: Text | None
+    body: tuple[Statement, ...]
 
 
 @dataclass(frozen=True)
@@ -448,8 +464,8 @@ class Task(Node):
 
 
 Item = (
-    Environment | Policy | Enum | Record | Domain | Table | View | Invariant | Function | Tool | Sync | Rule | World
-    | Test | Task
+    Environment | Policy | Enum | Record | Domain | Table | View | Invariant | Function | Action | Tool | Sync | Rule
+    | World | Test | Task
 )  # fmt: skip
 
 

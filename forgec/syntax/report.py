@@ -11,7 +11,7 @@ from forgec.diagnostics import Label, Report, did_you_mean
 from forgec.source import Source, Span
 from forgec.syntax.scan import KEYWORDS, SCAN
 
-_STATEMENT = re.compile(r"^[ \t]*(?P<word>let|require|if|each|fact|plan|says|expect|intent|reason)\b", re.MULTILINE)
+_STATEMENT = re.compile(r"^[ \t]*(?P<word>let|require|if|each|do|fact|plan|says|expect|intent|reason)\b", re.MULTILINE)
 _SQL_STRING = re.compile(r"--[^\n]*|/\*[\s\S]*?\*/|\"(?:[^\"\\\n]|\\.)*\"|(?P<string>'(?:[^']|'')*')")
 
 _HUMAN = {
@@ -22,7 +22,7 @@ _HUMAN = {
     "OPTIONAL": "`?`", "WRITE": "`insert`, `update` or `delete`", "VERDICT": "`enforced` or `audited`",
     "__ANON_0": "`->`", "$END": "the end of the declaration",
 }  # fmt: skip
-_STATEMENT_START = {"LET", "REQUIRE", "IF", "EACH", "RETURN", "REPLY", "FAIL", "WRITE"}
+_STATEMENT_START = {"LET", "REQUIRE", "IF", "EACH", "DO", "RETURN", "REPLY", "FAIL", "WRITE"}
 _SQL_START = {"NAME", "SQLNUM", "SQLSTRING", "STRING", "PARAM", "OP", "CASE", "LPAR", "LSQB", "LBRACE"}
 _OF_COLUMNS = {
     "not": "a column is never null, unless its type ends with `?`",

@@ -141,10 +141,31 @@ _COMPILER = (
         tools="branches",
     ),
     Fault(
+        "what an action wrote is not looked up again",
+        _BODY,
+        "        for table in written((statement,)):",
+        "        for table in written(()):",
+        tools="cool_one",
+    ),
+    Fault(
+        "an action takes any value",
+        _STORE,
+        "if not _is_certain(tree, column.type, lowering) and (inside or",
+        "if not _is_certain(tree, column.type, lowering) and (inside or 0 and",
+        tools="cool_one",
+    ),
+    Fault(
+        "a value that was computed is taken for one that a column holds",
+        _EXPRESSION,
+        "return head in self.arguments or (isinstance(shape, Row) and shape.table is not None)",
+        "return True or (head in self.arguments or isinstance(shape, Row))",
+        tools="far_sizes",
+    ),
+    Fault(
         "a pass knows the rows that were found before the first",
         _BODY,
-        "            self.low.forget(table)",
-        "            pass",
+        "for table in written(statement.body):",
+        "for table in written(()):",
         tools="crowd",
     ),
     Fault(

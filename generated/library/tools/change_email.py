@@ -22,7 +22,7 @@ def change_email(call: Call, member_id: str, email: str) -> str:
     if new_email == m["email"]:
         raise Refusal("The account has this e-mail address already")
 
-    call.update(MEMBERS, m, {"email": new_email})
+    call.update(MEMBERS, m, {"email": sql.short(new_email, "members.email")})
 
     return f"{m['name']} is now reached at {new_email}"
 

@@ -68,7 +68,7 @@ def remind(call: Call, least: Decimal) -> int | None:
             call.insert(
                 LETTERS,
                 {
-                    "customer_id": c["customer_id"],
+                    "customer_id": sql.short(c["customer_id"], "letters.customer_id"),
                     "words": sql.required(
                         sql.short(
                             sql.add(

@@ -22,7 +22,7 @@ def global_(call: Call, from_: str, to: str, is_: int) -> str:
 
     not_in = with_["pass"] + is_
 
-    call.update(ASYNC, with_, {"pass": not_in})
+    call.update(ASYNC, with_, {"pass": sql.integer(not_in, "async.pass")})
 
     if sql.gt(functions.yield_(call, from_), 1):
         call.insert(ASYNC, {"class": to, "pass": 0, "def": None, "raise": None})
