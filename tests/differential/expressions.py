@@ -91,7 +91,10 @@ TEMPLATES = {
         "len(<integers>); len(<texts>); list_sum(<integers>); list_min(<integers>); list_max(<integers>);"
         "list_position(<integers>, <integer0>); list_position(<texts>, <text0>); first_missing(<integers>, <integers>);"
         "(select count(*) from jobs where <boolean0> or done);"
-        "(select sum(«n: <integer1>) from sinks n where <condition1>»)"
+        "(select sum(«n: <integer1>) from sinks n where <condition1>»); [coalesce(<integer>, 0), 7][<integer0>];"
+        "(select sum(v.i * <integer0>) from unnest([coalesce(<integer>, 1), 2]) as v(i) where v.i > <integer0>);"
+        "(select max(v.pos) from unnest(['a', coalesce(<text0>, '')]) with ordinality as v(t, pos)"
+        " where v.t > <text0>)"
     ),
     "decimal": (
         "<decimal> + <decimal>; <decimal> - <decimal>; <decimal> * <decimal>; -(<decimal>); <decimal> + <integer>;"
@@ -100,6 +103,7 @@ TEMPLATES = {
         "<integer> % <decimal>; coalesce(<decimal>, <integer>); greatest(<integer>, <decimal>, 0);"
         "least(<decimal>, 10.00); case when <condition1> then <decimal> else <integer> end; nullif(<decimal>, 0);"
         "case $a when 1 then <integer> when 2.5 then <decimal> end; greatest(<integer0> - <integer0>, 0) * 0.25;"
+        "[coalesce(<decimal>, 0), 0.5][<integer0>]; map {'b': coalesce(<decimal>, 1), 'a': 2}[<text0>];"
         "cast(<integer> as decimal(12, 2)); (select sum(«n: <decimal1>) from sinks n where <condition1>»)"
     ),
     "text": (
@@ -110,11 +114,14 @@ TEMPLATES = {
         "array_to_string(<texts>, '-'); array_to_string(<integers>, ''); to_json(<texts0>); to_json(<integers0>);"
         "list_min(<texts>); first_missing(<texts>, <texts>);"
         "replace(<text>, 'a', ''); replace(<text>, ' ', '_'); sha256(<text>); to_json(<text>); to_json(<decimal>);"
+        "[coalesce(<text>, 'a'), $u][<integer0>]; map {'a': coalesce(<text>, '')}[<text0>];"
+        "[$box, $s.place.box][2].label;"
         "to_json(<date0>); to_json(<double0>); to_json($place); to_json(<boolean0>);"
         "(select string_agg(«n: <text1>, '-' order by <integer0>) from sinks n where <condition1>»);"
         "cast(<timestamp> as text); cast(<boolean0> as text); <text> || <integer>; <decimal> || <text>; <date0> || ' '"
     ),
     "date": (
+        "[coalesce(<date>, today()), $e][<integer0>];"
         "<date> + 17; <date> - 3; <date> + <integer0> % 9; cast(<timestamp> as date); <date> + length(<text0>);"
         "cast(<date> + interval 1 month as date); last_day(<date>); cast(date_trunc('month', <date>) as date)"
     ),
