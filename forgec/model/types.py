@@ -35,6 +35,7 @@ _SIMPLE: dict[str, Type] = {
 _ELSEWHERE = {
     "string": "text", "str": "text", "varchar": "text", "char": "text", "int": "integer", "bigint": "integer",
     "bool": "boolean", "float": "double", "real": "double", "datetime": "timestamp", "numeric": "decimal(8, 2)",
+    "list": "text[]", "array": "text[]", "dict": "map(text, text)",
 }  # fmt: skip
 """What other languages call the types of this one."""
 MAX_PRECISION = MAX_DIGITS

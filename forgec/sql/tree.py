@@ -126,6 +126,9 @@ def parse_sql(text: SqlText, report: Report) -> Fragment | None:
     except (SqlglotError, RecursionError, ValueError, IndexError) as error:
         report.error("AFS401", "this SQL cannot be read", text.span, _first_line(str(error)))
         return None
+    except (AttributeError, TypeError, KeyError):  # where sqlglot falls over something that is missing: `{: 1}`
+        report.error("AFS401", "this SQL cannot be read", text.span)
+        return None
     if len(trees) != 1 or trees[0] is None:
         report.error("AFS402", "one expression or statement stands here, without a `;`", text.span)
         return None

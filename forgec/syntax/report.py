@@ -20,6 +20,7 @@ _HUMAN = {
     "COMMA": "`,`", "LPAR": "`(`", "RPAR": "`)`", "LBRACE": "`{`", "RBRACE": "`}`", "LSQB": "`[`", "RSQB": "`]`",
     "EQUAL": "`=`", "COLON": "`:`", "DOT": "`.`", "_ELSE": "`else`", "CASE": "`case`", "END": "`end`", "ARRAY": "`[]`",
     "OPTIONAL": "`?`", "WRITE": "`insert`, `update` or `delete`", "VERDICT": "`enforced` or `audited`",
+    "NEST": "`list`, `map` or `bag`",
     "__ANON_0": "`->`", "$END": "the end of the declaration",
 }  # fmt: skip
 _STATEMENT_START = {"LET", "REQUIRE", "IF", "EACH", "DO", "RETURN", "REPLY", "FAIL", "WRITE"}
