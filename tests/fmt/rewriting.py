@@ -44,6 +44,8 @@ def rewritten(text: str, random: Random, *, comments: float, breaks: float) -> s
         elif old or word.text in _AROUND or text[word.start - 1] in _AROUND:
             needed = bool(old) and word.text not in _AROUND and text[word.start - 1] not in _AROUND
             gap = _gap(random, comments, breaks) or (" " if needed else "")
+            if gap[:1] in ("-", "/") and text[word.start - len(old) - 1] in "-/":  # a comment would become an operator
+                gap = f" {gap}"
             pieces.append(" " if rule in _SQL and STATEMENT_WORD.fullmatch(word.text) else gap)
         pieces.append(word.text)
     return "".join([*pieces, random.choice(["", "\n", "\n\n\n"])])
