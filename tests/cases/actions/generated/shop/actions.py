@@ -32,7 +32,7 @@ def note_(
     )
 
 
-def reward_(call: Call, customer_id: str, points: int) -> None:
+def reward(call: Call, customer_id: str, points: int) -> None:
     if not 0 <= points <= 500:
         raise Refusal("points must satisfy value between 0 and 500")
 
@@ -55,18 +55,6 @@ def reward_(call: Call, customer_id: str, points: int) -> None:
             call.update(CUSTOMERS, customers_row, {"level": "gold"})
 
 
-DO_NOTE = Query(
-    """
-    SELECT
-      CAST({{'code': CAST(CAST(CAST(call.amount AS DECIMAL(8, 2)) * 100 AS BIGINT) AS BIGINT)}} AS STRUCT("code" BIGINT, "words" TEXT)) AS value
-    """,
-    tables=(),
-    values=(("amount", "DECIMAL(8, 2)"),),
-    columns=("value",),
-    order="",
-)
-
-
 def charge(call: Call, customer_id: str, amount: Decimal) -> None:
     """Take an amount from the credit of a customer, who gets points for it."""
     c = call.find(CUSTOMERS, customer_id)
@@ -77,10 +65,16 @@ def charge(call: Call, customer_id: str, amount: Decimal) -> None:
         raise Refusal(f"{c['name']} has only {sql.formatted(c['credit'], '.2f')} left")
 
     call.update(CUSTOMERS, c, {"credit": sql.decimal_(c["credit"] - amount, 8, 2)})
-    reward_(
+    reward(
         call, customer_id, sql.integer(sql.div(functions.cents(call, amount), 100), "reward.points")
     )
-    note_(call, customer_id, -amount, call.value(DO_NOTE, amount), ["charge", c["name"]])
+    note_(
+        call,
+        customer_id,
+        -amount,
+        {"code": functions.cents(call, amount), "words": None},
+        ["charge", c["name"]],
+    )
 
 
 UPDATE_ENTRIES = Query(
@@ -122,10 +116,10 @@ def label(call: Call, note: str, level: str | None, customer_id: str | None) -> 
             [],
         )
 
-    reward: str = sql.coalesce(note, "none")
+    reward_2: str = sql.coalesce(note, "none")
 
     for _, entries_row in call.matches(ENTRIES, UPDATE_ENTRIES, level):
-        call.update(ENTRIES, entries_row, {"label": sql.short(reward, "entries.label")})
+        call.update(ENTRIES, entries_row, {"label": sql.short(reward_2, "entries.label")})
 
 
 def nothing(call: Call) -> None:

@@ -89,7 +89,7 @@ def wires(call: Call) -> None:
             call.update(LAMPS, lamps_row, {"lit": sql.required(changed["new_lit"], "lamps.lit")})
         burning = call.value(SELECT_BURNING)
         house_row = call.single(HOUSE)
-        call.update(HOUSE, house_row, {"lit": burning})
+        call.update(HOUSE, house_row, {"lit": sql.integer(burning, "house.lit")})
         if burning > 1:
             contracts_row = call.find(CONTRACTS, call.single(HOUSE)["contract_id"])
             if contracts_row is not None and contracts_row["used"] + burning <= 102:

@@ -11,17 +11,6 @@ from forgec_runtime import types as t
 
 from .. import actions
 
-DO_NOTE = Query(
-    """
-    SELECT
-      CAST({{'code': call.factor * call.factor * call.factor}} AS STRUCT("code" BIGINT, "words" TEXT)) AS value
-    """,
-    tables=(),
-    values=(("factor", "BIGINT"),),
-    columns=("value",),
-    order="",
-)
-
 SELECT_RESULT = Query(
     """
     (
@@ -49,7 +38,13 @@ def mark(call: Call, level: str, factor: int) -> int | None:
     )
 
     if factor > 3:
-        actions.note_(call, "C1", Decimal("0.00"), call.value(DO_NOTE, factor), [])
+        actions.note_(
+            call,
+            "C1",
+            Decimal("0.00"),
+            {"code": sql.bigint(sql.bigint(factor * factor) * factor), "words": None},
+            [],
+        )
 
     result: int | None = call.value(SELECT_RESULT)
     return result

@@ -20,7 +20,7 @@ def move(call: Call, from_: str, to: str, amount: Decimal, points: int | None) -
         raise Refusal("There is no such customer")
 
     actions.charge(call, from_, amount)
-    actions.reward_(call, to, sql.required(points, "reward.points"))
+    actions.reward(call, to, sql.required(points, "reward.points"))
 
     left: Decimal | None = sql.field(call.find(CUSTOMERS, from_), "credit")
 
