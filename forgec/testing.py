@@ -103,7 +103,7 @@ class _Run:
             head, *path = node.name.split(".")
             value = self.values.get(head)
             for part in path:
-                value = value[part] if value is not None else None
+                value = value.get(part) if value is not None else None
             parts.append(f"${node.name} is {sql.text(value)}")
         return ", ".join(parts) or "false on the final state"
 

@@ -126,7 +126,11 @@ def _put_signature(page: Page, item: Node, end: int, closer: Leaf) -> None:
         if returns < end:
             apart = True
             _put_below(page, item.parts[returns : returns + 1])
-            put_or_break(page, item.nodes("type")[0], STEP)
+            kinds = [kind for results in item.nodes("results") for kind in results.nodes("type")]
+            if len(kinds) > 1:
+                page.put(leaves_of(item.nodes("results")))
+            else:
+                put_or_break(page, (kinds or item.nodes("type"))[0], STEP)
     if doc < end:
         _put_below(page, item.parts[doc:end])
     if apart and closer.kind == "LBRACE":

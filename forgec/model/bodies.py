@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+from collections.abc import Iterable
 
 from forgec.diagnostics import Label, did_you_mean
 from forgec.model import spec as m
@@ -100,6 +101,10 @@ def _always_ends(body: tuple[nodes.Statement, ...]) -> bool:
             if all(_always_ends(branch.body) for branch in statement.branches):
                 return True
     return False
+
+
+def _columns_of(kind: m.Result) -> Iterable[str]:
+    return kind.body.columns if isinstance(kind.body, Row) else ()
 
 
 class _Body:
@@ -322,24 +327,38 @@ class _Body:
                 self.report.error("AFS505", "a tool without `returns` returns nothing", node.span, help=hint)
             return None
         whole = self._whole_value(node.sql, scope)
-        wanted = self.result.body
-        sql = whole or self.checker.any(node.sql, scope, wanted.columns if isinstance(wanted, Row) else None)
+        kinds = self.result.kinds or (self.result,)
+        rows = [kind.body.columns for kind in kinds if isinstance(kind.body, Row)]
+        sql = whole or self.checker.any(node.sql, scope, rows)
         if sql is None or (node.message and message is None):
             return None
-        if not self._check_result(node, sql):
+        result = self._kind(node, sql) if self.result.kinds else self.result
+        if result is None or not self._check_result(node, sql, result):
             return None
-        return m.Return(sql=self._as_declared(sql), message=message, span=node.span)
+        return m.Return(sql=self._as_declared(sql, result), result=result, message=message, span=node.span)
 
     def _declares_nothing(self) -> bool:
         """Whether the author declared no result; else what is declared was reported."""
-        return isinstance(self.item, nodes.Action) or self.item.returns is None
+        return isinstance(self.item, nodes.Action) or not self.item.returns
 
-    def _as_declared(self, sql: Sql) -> Sql:
-        """The result in the declared types."""
+    def _kind(self, node: nodes.Return, sql: Sql) -> m.Result | None:
+        """Which of several kinds of results this is: of its table, else with its columns."""
         assert self.result is not None
-        wanted = self.result.body
+        if not isinstance(sql.shape, Cell):
+            alike = [kind for kind in self.result.kinds if list(_columns_of(kind)) == list(sql.shape.columns)]
+            same = [kind for kind in alike if isinstance(kind.body, Row) and kind.body.table == sql.shape.table]
+            if found := same or alike:
+                return found[0]
+        kinds = " or ".join(f"({', '.join(_columns_of(kind))})" for kind in self.result.kinds)
+        message = "this is none of the declared kinds of results"
+        self.report.error("AFS309", message, node.sql.span, help=f"`{self.item.name}` returns {kinds}")
+        return None
+
+    def _as_declared(self, sql: Sql, result: m.Result) -> Sql:
+        """The result in the declared types."""
+        wanted = result.body
         if isinstance(sql.shape, Cell):
-            return as_type(sql, self.result.type)
+            return as_type(sql, result.type)
         if not sql.is_query:
             return sql
         return as_columns(sql, {"": wanted} if isinstance(wanted, Cell) else wanted.columns)
@@ -352,9 +371,8 @@ class _Body:
             return None
         return Sql(text.span, Value(this=name), None, shape, frozenset())
 
-    def _check_result(self, node: nodes.Return, sql: Sql) -> bool:
-        assert self.result is not None
-        wanted, given = self.result.body, sql.shape
+    def _check_result(self, node: nodes.Return, sql: Sql, result: m.Result) -> bool:
+        wanted, given = result.body, sql.shape
         if isinstance(wanted, Cell):
             if isinstance(given, Cell):
                 return self._check_type(wanted.type, given.type, sql, node.sql)
@@ -363,7 +381,7 @@ class _Body:
             self.report.error("AFS301", f"expected one {wanted.type}, found columns", node.sql.span)
             return False
         if isinstance(given, Cell):
-            self.report.error("AFS301", f"expected {self.result.type}, found {given.type}", node.sql.span)
+            self.report.error("AFS301", f"expected {result.type}, found {given.type}", node.sql.span)
             return False
         if isinstance(given, Rows) and sql.tree is not None and not sql.is_query and isinstance(wanted, Row):
             self.report.error("AFS301", "expected one row, found rows", node.sql.span)

@@ -305,8 +305,8 @@ class _Build:
         for item in self._items(nodes.Tool):
             if names.add(item.name):
                 parameters = self._parameters(item.parameters, checker, scope)
-                result = self.types.result(item.returns) if item.returns else None
-                if item.returns is not None and result is None:
+                result = self.types.results(item.returns) if item.returns else None
+                if item.returns and result is None:
                     self.report.give_up(item.name.text)
                 tools[item.name.text] = build_tool(item, parameters, result, self.types, checker, scope)
         return tools

@@ -255,8 +255,11 @@ class Do(Model):
 
 
 class Return(Model):
+    """`result` is what is declared of it: of several kinds, the one that `sql` gives."""
+
     kind: Literal["return"] = "return"
     sql: Sql
+    result: Result
     message: Message | None
     span: Span
 
@@ -292,6 +295,8 @@ class Result(Model):
     nested: bool = False
     """Whether the rows nested in those that the body gives are put in their places."""
     optional: bool = False
+    kinds: tuple[Result, ...] = ()
+    """Where results of several kinds are declared: these; the shape then has what any of them has."""
 
 
 class Routine(Declared):

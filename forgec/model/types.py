@@ -126,6 +126,26 @@ class TypeResolver:
         rows = Rows(whole.columns, whole.table)
         return Result(shape=rows, type=type_of(rows), body=Rows(base.columns, base.table), nested=nested)
 
+    def results(self, kinds: tuple[nodes.TypeExpression, ...]) -> Result | None:
+        """What a tool returns: of several kinds one, which has a part of what the result can have."""
+        found = [self.result(kind) for kind in kinds]
+        if len(found) == 1:
+            return found[0]
+        columns: dict[str, Cell] = {}
+        unlike: set[str] = set()
+        for node, result in zip(kinds, found, strict=True):
+            if result is None:
+                return None
+            if not isinstance(result.shape, Row) or result.optional:
+                hint = "such as `lines | bills`"
+                self.report.error("AFS305", "of several kinds of results each is one row", node.span, help=hint)
+                return None
+            for name, cell in result.shape.columns.items():
+                known = columns.setdefault(name, replace(cell, optional=True))
+                unlike.update([name] if known.type.sql != cell.type.sql else [])
+        shape = Row({name: cell for name, cell in columns.items() if name not in unlike})
+        return Result(shape=shape, type=type_of(shape), body=shape, kinds=tuple(one for one in found if one))
+
     def reference(self, node: nodes.Reference) -> Cell | None:
         """`-> members`: the key of that table."""
         table = self._table(node.path)

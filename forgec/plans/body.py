@@ -235,10 +235,15 @@ class _Body:
 
     def _new_name(self, value: str) -> str:
         """The Python name of a value that begins here: its own, unless another body has used that."""
-        name = free(py.identifier(value), self.names)
-        self.names.add(name)
+        name = self._free(py.identifier(value))
         if name != py.identifier(value):
             self.low.rows[value] = name
+        return name
+
+    def _free(self, wanted: str) -> str:
+        """A name of the function that no other value has."""
+        name = free(wanted, self.names)
+        self.names.add(name)
         return name
 
     def _set(self, statement: m.Set) -> ast.stmt:
@@ -346,44 +351,43 @@ class _Body:
     def _return(self, statement: m.Return) -> list[ast.stmt]:
         assert self.result is not None
         self.low.purpose = "select_result"
-        sql, shape = statement.sql, self.result.body
-        tree = sql.expression
+        sql, shape, result = statement.sql, statement.result.body, statement.result
+        tree, name = sql.expression, self._free("result") if self.result.kinds else "result"
         if statement.message is None and isinstance(tree, Value) and "cell" not in tree.meta:
             self._note_none(isinstance(sql.shape, Row) and sql.shape.optional)
-            return [ast.Return(self._whole(py.name(self.low.name_in_python(tree.name))))]
+            return [ast.Return(self._whole(py.name(self.low.name_in_python(tree.name)), result))]
         if isinstance(shape, Cell) and not sql.is_query:
             lowered = self.low.value(tree)
-            lines: list[ast.stmt] = [py.assign("result", lowered.node)]
+            lines: list[ast.stmt] = [py.assign(name, lowered.node)]
             optional = lowered.optional
         else:
-            lines = self._bind("result", sql, shape)
+            lines = self._bind(name, sql, shape)
             last = lines[-1]
             assert isinstance(last, ast.Assign)
             there = isinstance(last.value, ast.Dict) or self.low.is_there(last.value)
             optional = not isinstance(shape, Rows) and not there
         if statement.message is not None:
-            value = py.name("result")
+            value = py.name(name)
             if isinstance(shape, Cell):
                 lines[-1] = self._typed(lines[-1])
             missing = ast.UnaryOp(ast.Not(), value) if isinstance(shape, Rows) else py.is_none(value)
             lines.append(ast.If(missing, [self._refusal(statement.message)], []))
-            return [*lines, ast.Return(self._whole(value))]
+            return [*lines, ast.Return(self._whole(value, result))]
         self._note_none(optional)
-        return self._returned(lines, optional)
+        return self._returned(lines, optional, result)
 
-    def _returned(self, lines: list[ast.stmt], optional: bool) -> list[ast.stmt]:
+    def _returned(self, lines: list[ast.stmt], optional: bool, result: m.Result) -> list[ast.stmt]:
         """`return` of what the last line assigns; by way of a typed name where its own type says nothing."""
         last = lines[-1]
         assert isinstance(last, ast.Assign)
         type_ = self._result_type() + (" | None" if optional else "")
-        return [*lines[:-1], *returning(self._whole(last.value), type_)]
+        return [*lines[:-1], *returning(self._whole(last.value, result), type_)]
 
-    def _whole(self, found: ast.expr) -> ast.expr:
+    def _whole(self, found: ast.expr, result: m.Result) -> ast.expr:
         """A row, or rows, with those that are nested in it."""
-        assert self.result is not None
-        if not self.result.nested:
+        if not result.nested:
             return found
-        shape = self.result.shape
+        shape = result.shape
         assert isinstance(shape, Row | Rows) and shape.table is not None
         method = "call.documents" if isinstance(shape, Rows) else "call.document"
         return py.call(method, py.name(shape.table.upper()), found)

@@ -197,11 +197,10 @@ class _Call:
         elif isinstance(statement, m.Do):
             self._do(statement)
         elif isinstance(statement, m.Return):
-            assert self.tool.returns is not None
-            shape = self.tool.returns.body
+            shape = statement.result.body
             value = self._read(statement.sql, shape)
             self._require_some(value, shape, statement.message)
-            if self.tool.returns.nested:
+            if statement.result.nested:
                 assert isinstance(shape, Row | Rows) and shape.table is not None
                 value = with_nested(self.spec, self.database, self.spec.tables[shape.table], value)
             raise _Done(value)

@@ -53,7 +53,7 @@ def _at(path: str, values: Values) -> Any:
     head, *rest = path.split(".")
     found = values[head]
     for part in rest:
-        found = None if found is None else found[part]
+        found = None if found is None else found.get(part)
     return found
 
 

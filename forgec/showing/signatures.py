@@ -27,6 +27,8 @@ def cell_text(cell: Cell, spec: m.Spec) -> str:
 
 def result_text(result: m.Result, spec: m.Spec) -> str:
     """What stands after `returns`."""
+    if result.kinds:
+        return " | ".join(result_text(kind, spec) for kind in result.kinds)
     shape = result.shape
     if isinstance(shape, Cell):
         text = cell_text(shape, spec)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from forgec.diagnostics import Report, counted, did_you_mean
@@ -36,17 +36,17 @@ class SqlChecker:
     emitter: Emitter
     report: Report
 
-    def any(self, text: SqlText, scope: Scope, row: Mapping[str, Cell] | None = None) -> Sql | None:
+    def any(self, text: SqlText, scope: Scope, rows: Sequence[Mapping[str, Cell]] = ()) -> Sql | None:
         """A query (its shape is `Rows`) or an expression (its shape is a `Cell`).
 
-        Where a `row` is wanted, a record that is written out is one.
+        Where a row is wanted, one of `rows`, a record that is written out is one.
         """
         fragment = self._parsed(text, scope)
         if fragment is None:
             return None
         record = literal_record(fragment.tree)
-        if row is not None and record is not None:
-            fragment = Fragment(text, _select(record, row))
+        if rows and record is not None:
+            fragment = Fragment(text, _select(record, rows))
         if isinstance(fragment.tree, exp.Insert | exp.Update | exp.Delete):
             self.report.error("AFS405", "nothing may be written here", text.span)
             return None
@@ -448,9 +448,13 @@ def _hint(reason: str) -> str | None:
     return "add an interval, such as `+ interval 3 hour`" if re.search(r"[-+]\(TIMESTAMP", reason) else None
 
 
-def _select(record: exp.Struct, wanted: Mapping[str, Cell]) -> exp.Select:
-    """A record that is written out as the row of its fields: in the order that is wanted, what is left out NULL."""
+def _select(record: exp.Struct, rows: Sequence[Mapping[str, Cell]]) -> exp.Select:
+    """A record that is written out as the row of its fields: in the order that is wanted, what is left out NULL.
+
+    It is the first of the `rows` that it can be.
+    """
     values = {part.this.name: part.expression for part in record.expressions}
+    wanted = next((row for row in rows if _fits(values, row)), rows[0])
     names = [name for name in wanted if name in values or wanted[name].optional]
     if not wanted.keys() >= values.keys():
         names = list(values)
@@ -474,6 +478,11 @@ def _spelled(tree: exp.Expr, wanted: Type) -> exp.Expr:
         for part in tree.this.expressions:
             part.set("expression", _spelled(part.expression, wanted.of))
     return tree
+
+
+def _fits(names: Collection[str], row: Mapping[str, Cell]) -> bool:
+    """Whether a row can have these columns and no others."""
+    return row.keys() >= set(names) and all(name in names or cell.optional for name, cell in row.items())
 
 
 def _note_difference(tree: exp.Expr, given: Type | None) -> None:

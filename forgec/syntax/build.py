@@ -205,8 +205,11 @@ class Builder:
 
     def _tool(self, tree: Tree[Token]) -> nodes.Tool:
         side, name, params, returns, doc, block = tree.children
-        parts = self._build(params), self._maybe(returns), self._maybe(doc), self._build(block)
+        parts = self._build(params), self._maybe(returns) or (), self._maybe(doc), self._build(block)
         return nodes.Tool(self._span(tree), self._name(name), *parts, _side(side))
+
+    def _results(self, tree: Tree[Token]) -> tuple[nodes.TypeExpression, ...]:
+        return self._all(tree.children)
 
     def _sync(self, tree: Tree[Token]) -> nodes.Sync:
         name, doc, condition, block = tree.children

@@ -329,9 +329,11 @@ class Action(Node):
 
 @dataclass(frozen=True)
 class Tool(Node):
+    """`returns` holds the kinds of results that it may give, none where nothing is declared."""
+
     name: Name
     parameters: tuple[Parameter, ...]
-    returns: TypeExpression | None
+    returns: tuple[TypeExpression, ...]
     doc: Text | None
     body: tuple[Statement, ...]
     side: Side
