@@ -23,7 +23,7 @@ _HUMAN = {
     "NEST": "`list`, `map` or `bag`",
     "__ANON_0": "`->`", "$END": "the end of the declaration",
 }  # fmt: skip
-_STATEMENT_START = {"LET", "REQUIRE", "IF", "EACH", "DO", "RETURN", "REPLY", "FAIL", "WRITE"}
+_STATEMENT_START = {"LET", "SET", "REQUIRE", "IF", "EACH", "DO", "RETURN", "REPLY", "FAIL", "WRITE"}
 _SQL_START = {"NAME", "SQLNUM", "SQLSTRING", "STRING", "PARAM", "OP", "CASE", "LPAR", "LSQB", "LBRACE"}
 _OF_COLUMNS = {
     "not": "a column is never null, unless its type ends with `?`",
