@@ -222,7 +222,7 @@ def test_a_schema_of_postgresql(here: Path) -> None:
           feels      Mood?            default 'sad',
           created    timestamp?       default (now()),  -- with a time zone there; in UTC here
           born       date?            default (today()),
-          tags       text?,  -- TEXT[] there, a type that specs do not have
+          tags       text?,  -- TEXT[] there, a type that drafts do not have
           balance    decimal(10, 2)?  default 0.00  check (balance >= 0),
           rate       decimal(18, 2)?,          -- no number of digits there
           token      text?            unique,  -- a UUID there; default GEN_RANDOM_UUID() there
@@ -243,7 +243,7 @@ def test_a_schema_of_postgresql(here: Path) -> None:
     assert "-- the rows that the script copies from stdin were left out" in spec
     assert said == dedent(
         """\
-        warning[AFS809]: members.tags is text here: specs have no type TEXT[]
+        warning[AFS809]: members.tags is text here: drafts have no type TEXT[]
           --> schema.sql:11:5
            |
         11 |     tags text[],
@@ -300,10 +300,10 @@ def test_a_dump_of_mysql_with_rows(here: Path) -> None:
           kind         OrdersKind      default 'new',
           paid         boolean         default false,  -- tinyint(1) there
           group_value  integer?        default 3,      -- called "group" there
-          colours      text?,                          -- SET('red', 'blue') there, a type that specs do not have
+          colours      text?,                          -- SET('red', 'blue') there, a type that drafts do not have
           year         integer?,
           note         text?,
-          extra        text?,                           -- JSON there, a type that specs do not have
+          extra        text?,                           -- JSON there, a type that drafts do not have
           total        decimal(18, 4)  default 0.0000,  -- up to 30 digits there, 18 here
           at           timestamp?      default (now()),
         }
@@ -539,7 +539,7 @@ def test_values_that_their_types_do_not_hold_change_the_type(here: Path) -> None
           big  double?,          -- integer there, but there are values such as "1.2345678901234567e+19"
           d    decimal(10, 2)?,  -- decimal(4, 1) there, but there are values such as "1.25"
           day  text?,            -- date there, but there are values such as "2024-02-30"
-          b    text?,            -- BLOB there, a type that specs do not have
+          b    text?,            -- BLOB there, a type that drafts do not have
           w    decimal(10, 3)?,  -- no number of digits there
         }
         """
@@ -679,11 +679,11 @@ def test_a_parquet_file(here: Path) -> None:
         table things {
           thing_id  integer         key,  -- guessed to be the key: no two rows have the same
           grosse    text,                 -- called "Größe" there
-          s         text,                 -- STRUCT(a BIGINT) there, a type that specs do not have
-          l         text,                 -- BIGINT[] there, a type that specs do not have
+          s         text,                 -- STRUCT(a BIGINT) there, a type that drafts do not have
+          l         text,                 -- BIGINT[] there, a type that drafts do not have
           d         decimal(12, 2),
           tz        timestamp,  -- with a time zone there; in UTC here
-          b         text,       -- BLOB there, a type that specs do not have
+          b         text,       -- BLOB there, a type that drafts do not have
           even      boolean,
           m         integer?,
         }

@@ -108,6 +108,6 @@ CODES: dict[str, str] = {
     "AFS806": "a source of a kind that no draft can be made from",
     "AFS807": "a source that cannot be read as what it is",
     "AFS808": "sources without any table",
-    "AFS809": "a type of a source that specs do not have",
+    "AFS809": "a type of a source that drafts do not have",
     "AFS901": "a test that fails",
 }

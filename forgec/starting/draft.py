@@ -139,7 +139,7 @@ class _Drafter:
     def _warn(self, table: FoundTable, column: FoundColumn) -> None:
         assert column.type is not None
         kind = written_type(column.type, self.found.dialect)
-        message = f"{table.name}.{column.name} is text here: specs have no type {kind}"
+        message = f"{table.name}.{column.name} is text here: drafts have no type {kind}"
         label = None if column.span is None else Label(column.span, "becomes text")
         path = self.found.path or None
         self.made.warnings.append(Diagnostic("AFS809", message, label, severity="warning", path=path))

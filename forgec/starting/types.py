@@ -96,7 +96,7 @@ def _decimal(kind: str, sizes: list[int], dialect: str) -> Mapped:
 
 
 def _lost(data: exp.DataType, dialect: str) -> Mapped:
-    return Mapped(Text(), f"{written_type(data, dialect)} there, a type that specs do not have", lost=True)
+    return Mapped(Text(), f"{written_type(data, dialect)} there, a type that drafts do not have", lost=True)
 
 
 def _sizes(data: exp.DataType) -> list[int]:
