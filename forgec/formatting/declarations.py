@@ -131,6 +131,7 @@ def _put_signature(page: Page, item: Node, end: int, closer: Leaf) -> None:
                 page.put(leaves_of(item.nodes("results")))
             else:
                 put_or_break(page, (kinds or item.nodes("type"))[0], STEP)
+        page.put(leaves_of(item.nodes("ends")))
     if doc < end:
         _put_below(page, item.parts[doc:end])
     if apart and closer.kind == "LBRACE":

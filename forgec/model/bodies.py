@@ -50,6 +50,7 @@ def build_tool(
         returns=result,
         body=statements,
         side=item.side,
+        ends=item.ends,
     )
 
 

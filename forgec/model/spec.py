@@ -318,7 +318,10 @@ class Action(Routine):
 
 
 class Tool(Routine):
+    """What agents or users call; with `ends`, the last call of an episode that succeeds."""
+
     returns: Result | None
+    ends: bool = False
 
 
 class Rule(Declared):

@@ -27,7 +27,7 @@ def build_sync(item: nodes.Sync, types: TypeResolver, checker: SqlChecker, scope
     body = item.body
     if item.condition is not None:
         body = (nodes.If(item.span, (nodes.Branch(item.span, item.condition, item.body),)),)
-    tool = nodes.Tool(item.span, item.name, (), (), item.doc, body, "agent")
+    tool = nodes.Tool(item.span, item.name, (), (), item.doc, body, "agent", ends=False)
     built = build_tool(tool, (), None, types, checker, scope)
     for statement in statements(built.body):
         if isinstance(statement, m.Do) and any(_has_guard(inner) for inner in statements(statement.action.body)):

@@ -18,6 +18,7 @@ from forgec.sql.tree import Value, cast, exp
 from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
 from forgec_runtime.call import MAX_PASSES, too_many_passes
 from forgec_runtime.engine import EngineError
+from forgec_runtime.errors import ENDED_TEXT
 from forgec_runtime.types import Integer
 
 
@@ -49,6 +50,7 @@ class ReferenceEpisode:
         self.first = {name: self._last_serial(table) for name, table in spec.tables.items() if table.serial}
         self.counters = dict(self.first)
         self.broken_rules: list[str] = []
+        self.ended = False
         self.changed: set[str] = set()
         """The tables that calls wrote to."""
 
@@ -62,6 +64,7 @@ class ReferenceEpisode:
         self.changed = set(changed)
         self.counters = dict(like.counters if like is not None else self.first)
         self.broken_rules = list(like.broken_rules) if like is not None else []
+        self.ended = like is not None and like.ended
 
     def state(self) -> dict[str, list[dict[str, Any]]]:
         """All rows by table, in the order of their keys."""
@@ -69,6 +72,8 @@ class ReferenceEpisode:
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> Answer:
         """Call a tool with decoded arguments, all parameters given. A call that fails changes nothing."""
+        if self.ended:
+            return Answer(False, None, ENDED_TEXT)
         counters, broken = dict(self.counters), list(self.broken_rules)
         connection = self.database.connection
         connection.execute("begin")
@@ -82,6 +87,7 @@ class ReferenceEpisode:
         else:
             connection.execute("commit")
             self.changed.update(running.before)
+            self.ended = self.spec.tools[tool].ends
             return Answer(True, value, "", told(self.spec, self.spec.tools[tool].returns, value))
         connection.execute("rollback")
         self.counters, self.broken_rules = counters, broken

@@ -50,7 +50,7 @@ def tool_signature(tool: m.Tool, spec: m.Spec) -> str:
     parameters = ", ".join(parameter_text(parameter) for parameter in tool.parameters)
     returns = f" returns {result_text(tool.returns, spec)}" if tool.returns is not None else ""
     user = "user tool " if tool.side == "user" else ""
-    return f"{user}{tool.name}({parameters}){returns}"
+    return f"{user}{tool.name}({parameters}){returns}{' ends' if tool.ends else ''}"
 
 
 def function_signature(function: m.Function, spec: m.Spec) -> str:

@@ -204,9 +204,9 @@ class Builder:
         return nodes.Action(self._span(tree), self._name(name), *parts)
 
     def _tool(self, tree: Tree[Token]) -> nodes.Tool:
-        side, name, params, returns, doc, block = tree.children
+        side, name, params, returns, ends, doc, block = tree.children
         parts = self._build(params), self._maybe(returns) or (), self._maybe(doc), self._build(block)
-        return nodes.Tool(self._span(tree), self._name(name), *parts, _side(side))
+        return nodes.Tool(self._span(tree), self._name(name), *parts, _side(side), ends is not None)
 
     def _results(self, tree: Tree[Token]) -> tuple[nodes.TypeExpression, ...]:
         return self._all(tree.children)

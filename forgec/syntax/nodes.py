@@ -337,6 +337,7 @@ class Tool(Node):
     doc: Text | None
     body: tuple[Statement, ...]
     side: Side
+    ends: bool
 
 
 @dataclass(frozen=True)

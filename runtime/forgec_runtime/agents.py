@@ -64,6 +64,8 @@ class RandomAgent:
         for _ in range(self.calls if tools else 0):
             tool = chance.choice(tools)
             env.step([(episode, tool.name, draw.arguments(tool))])
+            if episode.ended:
+                return
 
 
 AGENTS: dict[str, Callable[[], Agent]] = {"gold": GoldAgent, "noop": NoopAgent, "random": RandomAgent}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 from .constraints import Constraints
 from .episode import Episode, Overlay
-from .errors import Ask, Fault, Fetch, Refusal
+from .errors import ENDED_TEXT, Ask, Fault, Fetch, Refusal
 from .results import Result, to_json
 from .schema import Index, Key, Table
 from .sql import text
@@ -60,6 +60,8 @@ class Call:
 
     def run(self, constraints: Constraints, at_once: AtOnce) -> Result:
         """What the call comes to; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
+        if self.episode.ended:
+            raise Refusal(ENDED_TEXT)
         self.runs += 1
         self._at_once = at_once
         self._asked = self._passes = 0
@@ -77,6 +79,8 @@ class Call:
             self._commit(self.staged)
         if self.broken is not None:
             self.episode.broken_rules.extend(self.broken)
+        if self.tool.ends:
+            self.episode.ended = True
         return result
 
     def _commit(self, staged: Overlay) -> None:

@@ -19,7 +19,7 @@ Overlay = dict[str, dict[Key, Any]]
 class Episode:
     """One run in one world. It holds what it changed and nothing else; only the environment changes it."""
 
-    __slots__ = ("__weakref__", "_broken_rules", "_messages", "base", "counters", "overlay", "task", "world")
+    __slots__ = ("__weakref__", "_broken_rules", "_messages", "base", "counters", "ended", "overlay", "task", "world")
 
     def __init__(self, world: str, base: Base, task: Task | None = None) -> None:
         self.world = world
@@ -27,6 +27,8 @@ class Episode:
         self.task = task
         self.overlay: Overlay | None = None
         self.counters: dict[str, int] | None = None
+        self.ended = False
+        """Whether a tool that ends it was called: no other can be called any more."""
         self._messages: list[str] | None = None
         self._broken_rules: list[str] | None = None
 
@@ -50,6 +52,7 @@ class Episode:
         if self.overlay is not None:
             copy.overlay = {name: dict(rows) for name, rows in self.overlay.items()}  # rows are never changed in place
         copy.counters = None if self.counters is None else dict(self.counters)
+        copy.ended = self.ended
         copy._messages = None if self._messages is None else list(self._messages)
         copy._broken_rules = None if self._broken_rules is None else list(self._broken_rules)
         return copy

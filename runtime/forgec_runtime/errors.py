@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 FAULT_TEXT = "The tool could not complete this call"
 """What the agent reads when a tool cannot be evaluated: details are for developers, not for policies."""
 
+ENDED_TEXT = "The episode has ended: no tool can be called any more"
+"""What is read by whoever calls a tool after one that ends the episode."""
+
 
 class Refusal(Exception):
     """The call fails with this text, for the agent to read, and nothing is changed."""

@@ -35,6 +35,7 @@ def written(episode: Episode) -> bytes:
         "task": episode.task.name if episode.task is not None else None,
         "messages": episode.messages,
         "broken_rules": episode.broken_rules,
+        **({"ended": True} if episode.ended else {}),
         "counters": {name: last for name, last in counters if last != base.serials[name]},
         "changes": {name: changed for name, changed in changes.items() if changed},
     }
@@ -103,6 +104,7 @@ def _fill(episode: Episode, body: Mapping[str, Any]) -> None:
         if type(last) is not int or last < base.serials[name]:
             raise Mismatch(name)
     episode.counters = dict(body["counters"]) or None
+    episode.ended = body.get("ended") is True
     overlay: dict[str, dict[Key, Any]] = {}
     for name, changed in body["changes"].items():
         table, rows = base.tables[name], overlay.setdefault(name, {})

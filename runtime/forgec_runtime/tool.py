@@ -48,7 +48,8 @@ class Parameter:
 class Tool:
     """A tool: `function(call, *arguments)` in the order of `parameters`; `side` is who calls it.
 
-    Where it returns rows of a table with alternatives, `rows` is that table.
+    With `ends`, the episode has ended once a call of it succeeded. Where it returns rows of a table with alternatives,
+    `rows` is that table.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Tool:
     doc: str = ""
     parameters: tuple[Parameter, ...] = field(default=())
     side: Side = "agent"
+    ends: bool = False
     rows: Table[Any] | None = None
 
     def told(self, value: Any) -> Any:

@@ -115,6 +115,9 @@ class _Player:
     def digest(self, number: int) -> str:
         return self.episodes[number].digest()
 
+    def ended(self, number: int) -> bool:
+        return self.episodes[number].ended
+
     def broken_rules(self, number: int) -> list[str]:
         return self.episodes[number].broken_rules
 

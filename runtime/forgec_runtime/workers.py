@@ -62,6 +62,11 @@ class RemoteEpisode:
         return self._worker is not None and self._worker.ended != ""
 
     @property
+    def ended(self) -> bool:
+        """Whether no tool can be called any more. Asks the worker."""
+        return bool(self._ask("ended"))
+
+    @property
     def broken_rules(self) -> list[str]:
         """The audited rules that its calls broke, in order. Asks the worker."""
         return list(self._ask("broken_rules"))

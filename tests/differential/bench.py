@@ -190,6 +190,8 @@ def _state(episode: Episode, reference: ReferenceEpisode) -> str | None:
     changed, wanted = episode.changes(), _changes(reference, theirs)
     if changed != wanted:
         return f"the changes\ncompiled:  {changed}\nreference: {wanted}"
+    if episode.ended != reference.ended:
+        return f"compiled: ended is {episode.ended}, reference: {reference.ended}"
     if episode.broken_rules != reference.broken_rules:
         return f"the broken rules\ncompiled:  {episode.broken_rules}\nreference: {reference.broken_rules}"
     return None

@@ -678,6 +678,13 @@ _RUNTIME = (
         tools="guards",
     ),
     Fault(
+        "a fork of what has ended goes on",
+        _EPISODE,
+        "copy.ended = self.ended",
+        "copy.ended = False",
+        tools="leave whole_row",
+    ),
+    Fault(
         "the last pass is left out",
         _CALL,
         "for item in items:",
