@@ -182,7 +182,8 @@ def _put_view(page: Page, item: Node) -> None:
 
 def _put_domain(page: Page, item: Node) -> None:
     """Write a domain type, its documentation and its check on lines of their own where they must be."""
-    doc, equal, check = item.index("doc"), item.index("EQUAL"), item.index("CHECK")
+    doc, equal = item.index("doc"), item.index("EQUAL")
+    check = min(item.index("CHECK"), item.index("SEMICOLON"))
     if doc > equal or _fits(item.parts[:check]):
         page.put(leaves_of(item.parts[:check]))
     else:
