@@ -25,7 +25,7 @@ for worlds, steps in json.load(sys.stdin):
     episodes = [env.reset(world) for world in worlds]
     told = [[] for _ in worlds]
     for step in steps:
-        results = env.step([(episodes[i], tool, arguments) for i, tool, arguments in step])
+        results = env.step([(episodes[i], tool, arguments) for i, tool, arguments in step], by=None)
         for (i, tool, _), result in zip(step, results):
             told[i].append(f"{tool}: {result.kind} {result.text}")
     for lines, episode in zip(told, episodes):
