@@ -217,7 +217,8 @@ class _Body:
                 close = did_you_mean(name, self.variables)
                 self.report.error("AFS203", f"unknown value `${name}`", node.name.span, help=close, about=name)
                 return None
-            hint = "only a value whose `let` declares its type is set, such as `let total integer = 0;`"
+            type_ = cell.type if isinstance(cell, Cell) else "integer"
+            hint = f"only a value whose `let` declares its type is set, such as `let {name} {type_} = ...;`"
             self.report.error("AFS514", f"`${name}` cannot be set", node.name.span, help=hint)
             return None
         assert isinstance(cell, Cell)

@@ -120,6 +120,9 @@ def _of_list(node: exp.Expr) -> Type | None:
         return Boolean()
     if name == "to_json":
         return Text()
+    if name == "round_even":
+        given = infer(node.expressions[0])
+        return given if isinstance(given, Double) else None
     given = infer(node.expressions[-1] if name else node.this)
     if isinstance(given, Map):
         return {"map_values": List(given.of), "": List(given.key)}.get(name)

@@ -16,7 +16,15 @@ _NULL_IF_ANY = (
     exp.Replace, exp.SHA2, exp.LastDay, exp.TimestampTrunc, exp.DateTrunc,
     exp.ArrayContains, exp.ArraySort, exp.ArrayDistinct, exp.ArrayOverlaps, exp.ArrayToString, exp.Map, exp.MapKeys,
 )  # fmt: skip
-_NAMED_NULL_IF_ANY = ("to_json", "list_reverse", "list_has_all", "contains_all", "map_values", "cardinality")
+_NAMED_NULL_IF_ANY = (
+    "round_even",
+    "to_json",
+    "list_reverse",
+    "list_has_all",
+    "contains_all",
+    "map_values",
+    "cardinality",
+)
 
 
 def may_be_null(node: exp.Expr) -> bool:

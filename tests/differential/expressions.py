@@ -136,7 +136,7 @@ TEMPLATES = {
     "double": (
         "<decimal> / <integer>; <integer> / 7; <integer> / <decimal>; cast(<integer> as double);"
         "<double> + <double>; <double> - <decimal>; <double> * <double>; <integer> * <double>; <double> / <double>;"
-        "<double> / 7; <decimal> / <double>;"
+        "<double> / 7; <decimal> / <double>; round_even(<double>, 1); round_even(<double>, 2);"
         "<double> + <double>; <double> * <double>; -(<double>); abs(<double>); <integer> / <integer>; <decimal> / 3;"
         "round(<double>, 2); cast(<decimal> as double); (select avg(«n: <double1>) from sinks n where <condition1>»);"
         "(select sum(«n: <double1> order by <text0> desc) from sinks n where <condition1>»)"

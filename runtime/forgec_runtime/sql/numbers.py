@@ -104,6 +104,20 @@ def round_(a: Any, places: int) -> Any:
 
 
 @strict
+def round_even(a: float, places: int) -> Any:
+    """A double with so many places, the half rounded to the even digit."""
+    moved = a * 10.0**places
+    if not math.isfinite(moved):
+        return a
+    whole = math.trunc(moved)
+    rest: float | Fraction = abs(moved - whole)
+    if rest == 0.5:  # or nearly so: what the product lost decides
+        rest = abs(Fraction(a) * 10**places - whole)
+    up = rest > 0.5 or (rest == 0.5 and whole % 2 == 1)
+    return math.copysign(abs(whole) + up, a) / 10.0**places
+
+
+@strict
 def whole(a: Any) -> Any:
     """A number or a truth value as an integer. Raises `Fault`.
 
