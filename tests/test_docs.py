@@ -36,6 +36,8 @@ from forgec.testing import run_test
 from forgec_runtime import AGENTS, load_environment
 from forgec_runtime.call import MAX_PASSES
 from forgec_runtime.reward import MAX_REASONS
+from forgec_runtime.sql.lists import MAX_JOINED
+from forgec_runtime.sql.texts import MAX_KEPT
 from forgec_runtime.types import MAX_ELEMENTS, MAX_INTEGER, MAX_TEXT
 from tests.markdown import Block, blocks, merged, prelude, read, replaced, table_rows
 
@@ -140,6 +142,8 @@ def _limits() -> str:
         "tables inside each other, in one that is not nested": f"{nested.MAX_LEVELS} levels",
         "a list or map in a column or argument": f"{MAX_ELEMENTS:,} elements or entries",
         "a text in a column or argument": f"{MAX_TEXT:,} characters",
+        "a text that a `let` or `set` joins of values": f"{MAX_KEPT:,} characters",
+        "a list that is joined of others": f"{MAX_JOINED:,} elements",
         "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",
         "statements of a body, its actions written out": f"{MAX_STATEMENTS:,}, on {MAX_LEVELS} levels",
         "passes of `each` in one call": f"{MAX_PASSES:,}, in bodies at most {MAX_EACH} deep",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import groupby
 
 from forgec.model import spec as m
@@ -13,15 +14,16 @@ from forgec.plans import python as py
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
 from forgec.plans.keyed import select_by_key
-from forgec.plans.lowered import NoTwin
+from forgec.plans.lowered import Lowered, NoTwin
 from forgec.plans.names import free
 from forgec.plans.store import given
 from forgec.plans.writes import Writes
 from forgec.sql.check import row_values
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Row, Rows, Shape
+from forgec.sql.size import may_grow
 from forgec.sql.tree import Value, exp
-from forgec_runtime.types import List, Map, Record
+from forgec_runtime.types import List, Map, Record, Text
 
 Group = tuple[str, list[ast.stmt]]
 """Lines that belong together, and what kind they are: blank lines go between kinds."""
@@ -251,7 +253,7 @@ class _Body:
         lowered = self.low.value(statement.sql.expression)
         name = self.low.name_in_python(statement.name)
         self.low.forget_value(name)
-        return py.assign(name, lowered.node)
+        return py.assign(name, self._bounded(statement.sql.expression, lowered))
 
     def _do(self, statement: m.Do) -> ast.stmt:
         action = statement.action
@@ -274,7 +276,8 @@ class _Body:
         if statement.typed and isinstance(statement.shape, Cell):
             lowered = self.low.value(statement.sql.expression)
             cell = Cell(statement.shape.type, statement.shape.optional or lowered.optional)
-            lines = [py.annotated(target, annotation(cell), lowered.node)]
+            value = self._bounded(statement.sql.expression, lowered)
+            lines = [py.annotated(target, annotation(cell), value)]
         else:
             lines = self._bind(target, statement.sql, statement.shape)
         self.low.values[statement.name] = statement.shape
@@ -297,6 +300,8 @@ class _Body:
                 counted = self.low.attempt(lambda: picks.single(self.low, tree))
                 return [py.assign(target, counted.node if counted is not None else self._ask(tree, "value"))]
             lowered = self.low.value(tree)
+            if target != "result":
+                lowered = replace(lowered, node=self._bounded(tree, lowered))
             if any(isinstance(node, ast.Call) for node in ast.walk(lowered.node)) and target != "result":
                 return [py.annotated(target, annotation(Cell(lowered.type, lowered.optional)), lowered.node)]
             return [py.assign(target, lowered.node)]
@@ -304,6 +309,11 @@ class _Body:
             return [py.assign(target, py.name(self.low.name_in_python(tree.name)))]
         assert isinstance(tree, exp.Query)
         return self._bind_row(target, tree)
+
+    def _bounded(self, tree: exp.Expr, value: Lowered) -> ast.expr:
+        """A value that is kept for later, or a fault where it is a text that grew and grew."""
+        grows = isinstance(value.type, Text) and may_grow(tree, self.low.functions)
+        return py.call("sql.bounded", value.node) if grows else value.node
 
     def _ask(self, tree: exp.Expr, method: str) -> ast.expr:
         return self.low.ask(tree, method, "a select searches tables")

@@ -14,11 +14,13 @@ from forgec.reference.documents import told, with_nested
 from forgec.reference.statements import Statements, in_order
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
+from forgec.sql.size import may_grow
 from forgec.sql.tree import Value, cast, exp
 from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
 from forgec_runtime.call import MAX_PASSES, too_many_passes
 from forgec_runtime.engine import EngineError
 from forgec_runtime.errors import ENDED_TEXT
+from forgec_runtime.sql.texts import MAX_KEPT
 from forgec_runtime.types import Integer
 
 
@@ -190,9 +192,9 @@ class _Call:
         if isinstance(statement, m.Let):
             value = self._change(statement.sql) if statement.sql.change else self._read(statement.sql, statement.shape)
             self._require_some(value, statement.shape, statement.message)
-            self.values[statement.name] = value
+            self.values[statement.name] = self._kept(statement.sql, value)
         elif isinstance(statement, m.Set):
-            self.values[statement.name] = self._read(statement.sql, statement.cell)
+            self.values[statement.name] = self._kept(statement.sql, self._read(statement.sql, statement.cell))
         elif isinstance(statement, m.Require):
             if not self._holds(statement.sql):
                 raise Refusal(self._text(statement.message))
@@ -216,6 +218,12 @@ class _Call:
             raise Refusal(self._text(statement.message))
         else:
             self._change(statement.sql)
+
+    def _kept(self, sql_: Sql, value: Any) -> Any:
+        """A value that is kept for later. Raises `Fault` for a text that grew and grew."""
+        if isinstance(value, str) and len(value) > MAX_KEPT and may_grow(sql_.expression, self.spec.functions):
+            raise Fault("text too long")
+        return value
 
     def _inner(self, body: tuple[m.Statement, ...], values: Mapping[str, Any] | None = None) -> None:
         """Run a body inside another: its values end with it."""

@@ -54,3 +54,12 @@ def size_of(tree: exp.Expr, functions: Mapping[str, Function] | None = None) -> 
         else:
             waiting.extend((child, depth + 1) for child in node.iter_expressions())
     return Size(parts, deepest, uses)
+
+
+def may_grow(tree: exp.Expr, functions: Mapping[str, Function]) -> bool:
+    """Whether a text is joined of values of the call: kept and joined again and again, it would never end."""
+    if tree.find(Value) is None:
+        return False
+    if tree.find(exp.DPipe, exp.GroupConcat, exp.ArrayToString, exp.Anonymous) is not None:
+        return True
+    return any(may_grow(functions[apply.name].sql.expression, functions) for apply in tree.find_all(Apply))

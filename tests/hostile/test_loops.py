@@ -31,7 +31,15 @@ tool ask() returns text {
   } }
   reply "{(select count(*) from notes)}";
 }
+tool double(t text) returns integer {
+  let x text = $t;
+  each a in (select id from accounts) { each b in (select id from accounts) { set x = $x || $x; } }
+  return length($x);
+}
+tool double_in_lets(t text) returns integer {
+  let x0 = $t;
 """
+LOOPS += "".join(f"  let x{i} = $x{i - 1} || $x{i - 1};\n" for i in range(1, 60)) + "  return length($x59);\n}\n"
 
 
 WORLD = TAIL.replace("('A2', 'Bo', null)", ", ".join(f"('B{i:02}', 'Bo', null)" for i in range(21)))
@@ -63,3 +71,11 @@ def test_what_grows_as_it_is_gone_through_comes_to_an_end(env: Environment) -> N
     episode = env.reset("w")
     assert env.call(episode, "grow").kind == "refused"
     assert episode.changes() == {}
+
+
+@pytest.mark.parametrize("tool", ["double", "double_in_lets"])
+def test_a_text_that_doubles_comes_to_an_end(env: Environment, tool: str) -> None:
+    started = time.process_time()
+    assert env.call(env.reset("w"), tool, t="x").kind == "fault"
+    assert env.call(env.reset("w"), tool, t="").value == 0
+    assert time.process_time() - started < 5

@@ -12,7 +12,7 @@ from ..schema import APP, DEVICE
 
 def send_picture(call: Call, app: str) -> str:
     """Send a picture, to see whether it goes out."""
-    why: str | None = functions.why_no_picture(call, app)
+    why: str | None = sql.bounded(functions.why_no_picture(call, app))
 
     if why is not None:
         raise Refusal(f"Not sent: {sql.text(why)}")

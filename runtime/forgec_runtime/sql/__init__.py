@@ -72,6 +72,7 @@ from forgec_runtime.sql.numbers import (
 )
 from forgec_runtime.sql.rows import only, ordered
 from forgec_runtime.sql.texts import (
+    bounded,
     contains,
     ends_with,
     left,
@@ -115,6 +116,7 @@ __all__ = [
     "array_to_string",
     "between",
     "bigint",
+    "bounded",
     "ceil",
     "coalesce",
     "contains",

@@ -14,7 +14,7 @@ from forgec_runtime.sql.logic import strict
 from forgec_runtime.sql.messages import text
 from forgec_runtime.sql.numbers import bigint
 
-_MOST = 1_000_000
+MAX_JOINED = 1_000_000
 """Elements of a list while a call runs; a column holds far fewer."""
 
 
@@ -55,7 +55,7 @@ def list_distinct(a: list[Any]) -> Any:
 
 def list_concat(*lists: list[Any] | None) -> list[Any]:
     """The elements of all lists; NULL has none. Raises `Fault`."""
-    if sum(len(one) for one in lists if one is not None) > _MOST:
+    if sum(len(one) for one in lists if one is not None) > MAX_JOINED:
         raise Fault("list too long")
     return [part for one in lists if one is not None for part in one]
 

@@ -12,6 +12,8 @@ from forgec_runtime.errors import Fault
 from forgec_runtime.sql import messages
 from forgec_runtime.sql.logic import strict
 
+MAX_KEPT = 1_000_000
+"""The longest text that is kept while a call runs, in characters; a column holds far less."""
 _SPACES = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 """What Unicode calls a space; tabs and ends of lines are none."""
 
@@ -36,6 +38,13 @@ def _letters(function: str) -> dict[int, str]:
     connection = connect()
     lock(connection)
     return dict(connection.execute(others.format(ranges)).fetchall())
+
+
+def bounded(a: str | None) -> Any:
+    """A text that a call keeps for later. Raises `Fault` for one that is longer than any could be meant to be."""
+    if a is not None and len(a) > MAX_KEPT:
+        raise Fault("text too long")
+    return a
 
 
 def length(a: Any) -> Any:

@@ -37,10 +37,10 @@ def all_of_them(call: Call) -> str:
     said: str = ""
 
     for one in call.each(call.rows(EACH_ONE)):
-        said = said + one["person_id"] + sql.text(one["age"])
+        said = sql.bounded(said + one["person_id"] + sql.text(one["age"]))
     for one_2 in call.each(call.rows(EACH_ONE_2)):
         age = one_2["weight"]
-        said = said + one_2["parcel_id"] + sql.text(age)
+        said = sql.bounded(said + one_2["parcel_id"] + sql.text(age))
 
     return f"{said}"
 

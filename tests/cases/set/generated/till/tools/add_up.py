@@ -38,7 +38,7 @@ def add_up(call: Call, least: int) -> Mapping[str, object]:
         if r["stock"] >= least:
             sum_ = sql.finite(sum_ + r["price"])
             most = sql.greatest(most, r["stock"])
-            more = names + r["item_id"]
+            more: str = sql.bounded(names + r["item_id"])
             names = more
         if not sql.gt(sql.field(seen, "stock"), 0):
             raise Refusal(
