@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from forgec.diagnostics import Label, Report, counted
 from forgec.model.spec import Spec, World
+from forgec.reference.constraints import failures
 from forgec.reference.database import ReferenceDatabase
 from forgec.sql.tree import exp
 from forgec_runtime import sql
@@ -25,7 +26,7 @@ def _check(spec: Spec, world: World, report: Report) -> None:
         for column in table.columns:
             for check in column.checks:
                 for row, place in zip(world.rows[table.name], world.places[table.name], strict=True):
-                    if database.holds(check.sql.expression, {"row": row}) is False:
+                    if any(failures(check, database, {"row": row})):
                         key = ", ".join(sql.text(row[part.name]) for part in table.key)
                         related = [Label(check.sql.span, "the check")]
                         value = sql.text(row[column.name])

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from forgec.model.spec import Check, Domain
+from forgec.model.spec import ELEMENT, Check, Domain
 from forgec.model.types import TypeResolver
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.query import Sql, cell_of
-from forgec.sql.scope import Cell, Claim, Scope
+from forgec.sql.scope import EACH, Cell, Claim, Scope
 from forgec.sql.tree import Value, exp
 from forgec.syntax import nodes
-from forgec_runtime.types import Boolean
+from forgec_runtime.types import Boolean, List, Record, Type
 
 _VALUE = "value"
 
@@ -42,12 +42,35 @@ def claimed(cell: Cell, *where: str) -> tuple[Check, ...]:
     """What its type demands of the value that is known as `$where`: of a parameter, or of a column of a row."""
     checks = []
     for claim in cell.claims:
+        if EACH in claim.path:
+            checks.append(_each(claim, cell, where))
+            continue
         path = (*where, *claim.path)
         text = f"{'.'.join((where[-1], *claim.path))} must satisfy {condition_text(claim.span)}"
         optional = cell.optional or bool(claim.path)
         tree = _about(claim.condition, ".".join(path), optional)
         checks.append(Check(sql=Sql(claim.span, tree, None, Cell(Boolean(), optional), frozenset()), text=text))
     return tuple(checks)
+
+
+def _each(claim: Claim, cell: Cell, where: tuple[str, ...]) -> Check:
+    """A claim on the elements of a list."""
+    place = claim.path.index(EACH)
+    outer, inner = claim.path[:place], claim.path[place + 1 :]
+    listed: Type | None = cell.type
+    for name in outer:
+        field = listed.field(name) if isinstance(listed, Record) else None
+        listed = field.type if field is not None else None
+    assert isinstance(listed, List)
+    over = Value(this=".".join((*where, *outer)))
+    over.meta["cell"] = Cell(listed, cell.optional or bool(outer))
+    tree = _about(claim.condition, ".".join((ELEMENT, *inner)), optional=bool(inner))
+    return Check(
+        sql=Sql(claim.span, tree, None, Cell(Boolean(), bool(inner)), frozenset()),
+        text=".".join((where[-1], *outer)),
+        over=Sql(claim.span, over, None, over.meta["cell"], frozenset()),
+        rest=f"{''.join(f'.{name}' for name in inner)} must satisfy {condition_text(claim.span)}",
+    )
 
 
 def condition_text(span: Span) -> str:

@@ -14,6 +14,9 @@ from forgec.sql.size import Size
 from forgec.syntax.nodes import Side
 from forgec_runtime.types import Enum, Record, Type
 
+ELEMENT = "element__"
+"""What a check calls the element that it looks at: no name of a spec is like it."""
+
 
 class Model(BaseModel):
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
@@ -35,10 +38,20 @@ class Domain(Declared):
 
 
 class Check(Model):
-    """What must not be false of a value, on which `sql` looks; `text` says what an agent did wrong."""
+    """What must not be false of a value, on which `sql` looks; `text` says what an agent did wrong.
+
+    With a list in `over` it must not be false of any element, which `sql` knows as `ELEMENT`; the text then has the
+    element's number between its two parts.
+    """
 
     sql: Sql
     text: str
+    over: Sql | None = None
+    rest: str = ""
+
+    @property
+    def whole_text(self) -> str:
+        return f"{self.text}[...]{self.rest}" if self.over is not None else self.text
 
 
 # -- state --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from forgec.model.documents import document
 from forgec.model.names import Names
 from forgec.model.spec import Domain, Result, Table
 from forgec.sql.allow import MAX_DIGITS
-from forgec.sql.scope import Cell, Claim, Row, Rows, Shape, table_at, titles
+from forgec.sql.scope import EACH, Cell, Claim, Row, Rows, Shape, table_at, titles
 from forgec.syntax import nodes
 from forgec_runtime.types import (
     Boolean,
@@ -86,14 +86,15 @@ class TypeResolver:
             message, hint = "the elements of a list are never null, and no lists", f"such as {cell.type}[] or a table"
             self.report.error("AFS305", message, node.span, help=None if isinstance(cell.type, List) else hint)
             return None
-        if not self._unclaimed(cell, node):
+        if any(EACH in claim.path for claim in cell.claims) and not self._unclaimed(cell, node):
             return None
-        return Cell(List(cell.type), optional)
+        claims = tuple(replace(claim, path=(EACH, *claim.path)) for claim in cell.claims)
+        return Cell(List(cell.type), optional, claims=claims)
 
     def _unclaimed(self, cell: Cell, node: nodes.TypeExpression | nodes.NamedType) -> bool:
-        """Whether nothing is demanded of what a list or map holds: nobody would look at its elements."""
+        """Whether nothing is demanded of what a map, or a list inside of another, holds: nobody would look at it."""
         if cell.claims:
-            message = "the elements of a list or map cannot be of a type with a check"
+            message = "what is in a map, or in a list inside of another, cannot be of a type with a check"
             self.report.error("AFS305", message, node.span, help="use a table")
         return not cell.claims
 

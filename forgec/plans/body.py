@@ -11,6 +11,7 @@ from forgec.model import spec as m
 from forgec.model.walk import changed, written
 from forgec.plans import picks
 from forgec.plans import python as py
+from forgec.plans.checks import check_lines
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
 from forgec.plans.keyed import select_by_key
@@ -115,7 +116,7 @@ class _Body:
         """What the types of the parameters demand, in their order."""
         self.low.purpose = "check"
         return [
-            ("checks", [ast.If(self.low.failure(check.sql.expression), [_refuse(ast.Constant(check.text))], [])])
+            ("checks", check_lines(self.low, check, "", _refuse))
             for parameter in self.routine.parameters
             for check in parameter.checks
         ]

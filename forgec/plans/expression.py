@@ -47,6 +47,8 @@ class Lowering:
     """Rows that are there, by table and by the Python of their key: their names, until the table is written to."""
     arguments: set[str] = field(default_factory=set)
     """Values that were checked when the call came in."""
+    elements: int = 0
+    """How many loops look at the elements of a list for a check."""
     taken: frozenset[str] = frozenset()
     """Names that other constants of the module have."""
     prefix: str = "functions."

@@ -10,6 +10,7 @@ from forgec.diagnostics import Report
 from forgec.model import spec as m
 from forgec.plans import python as py
 from forgec.plans.body import action_function, annotation, returning, tool_function
+from forgec.plans.checks import check_lines
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
 from forgec.plans.keyed import is_constant
@@ -167,8 +168,7 @@ class _Planner:
         lines: list[ast.stmt] = []
         for column in table.columns:
             for check in column.checks:
-                violation = py.call("call.violation", ast.Constant(check_text(table, check)))
-                lines.append(ast.If(low.failure(check.sql.expression), [ast.Raise(violation)], []))
+                lines.extend(check_lines(low, check, f"{table.title}: ", _violation))
         if not lines:
             return None
         self.taken["schema"].update(query.name for query in low.queries)
@@ -223,7 +223,11 @@ class _Planner:
 
 def check_text(table: m.Table, check: m.Check) -> str:
     """What an agent reads when a row breaks a check."""
-    return f"{table.title}: {check.text}"
+    return f"{table.title}: {check.whole_text}"
+
+
+def _violation(text: ast.expr) -> ast.stmt:
+    return ast.Raise(py.call("call.violation", text))
 
 
 def row_class(table: m.Table) -> str:

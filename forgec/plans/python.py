@@ -13,15 +13,17 @@ from typing import Any
 
 _OURS = {
     "call", "sql", "t", "functions", "actions", "date", "datetime", "timedelta", "Decimal", "Refusal", "Any", "Call",
-    "I", "O", "l", "Mapping", "Parameter", "Query", "Sequence", "Tool", "result", "changed", "added",
+    "I", "O", "l", "nth", "element", "Mapping", "Parameter", "Query", "Sequence", "Tool", "result", "changed",
+    "added",
 }  # fmt: skip
 _BUILTINS = set(dir(builtins))
+_ELEMENT = re.compile("element_[0-9]+")
 
 
 def identifier(name: str) -> str:
     """The Python name of something that the spec calls `name`."""
     taken = keyword.iskeyword(name) or keyword.issoftkeyword(name) or name in _OURS or name in _BUILTINS
-    return f"{name}_" if taken or name.endswith("_row") else name
+    return f"{name}_" if taken or name.endswith("_row") or _ELEMENT.fullmatch(name) else name
 
 
 def is_plain_name(text: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from forgec.model.spec import Action, Column, Parameter, Spec, Table
+from forgec.model.spec import ELEMENT, Action, Check, Column, Parameter, Spec, Table
 from forgec.reference.database import ReferenceDatabase
+from forgec.reference.statements import Values
 from forgec_runtime import Refusal, sql
 from forgec_runtime.types import MAX_ELEMENTS, MAX_INTEGER, MAX_TEXT, Enum, Integer, List, Map, Record, Text, Type
 
@@ -53,6 +54,17 @@ def _problems(type_: Type, value: Any) -> Iterator[str]:
                 yield f"[{shown}] must not be null"
             else:
                 yield from (f"[{shown}]{problem}" for problem in _problems(type_.of, part))
+
+
+def failures(check: Check, database: ReferenceDatabase, values: Values) -> Iterator[str]:
+    """The text of a check that is false, once for each element where it is about those of a list."""
+    if check.over is None:
+        if database.holds(check.sql.expression, values) is False:
+            yield check.text
+        return
+    for place, element in enumerate(database.value(check.over.expression, values) or (), 1):
+        if database.holds(check.sql.expression, {ELEMENT: element}) is False:
+            yield f"{check.text}[{place}]{check.rest}"
 
 
 def violations(spec: Spec, database: ReferenceDatabase, before: Before) -> Iterator[str]:

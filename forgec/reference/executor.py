@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forgec.model import spec as m
-from forgec.reference.constraints import check_column, violations
+from forgec.reference.constraints import check_column, failures, violations
 from forgec.reference.database import ReferenceDatabase, key_of
 from forgec.reference.documents import told, with_nested
 from forgec.reference.statements import Statements, in_order
@@ -158,8 +158,8 @@ class _Call:
     def _arguments(self, routine: m.Routine) -> None:
         for parameter in routine.parameters:
             for check in parameter.checks:
-                if self.database.holds(check.sql.expression, self.values) is False:
-                    raise Refusal(check.text)
+                for text in failures(check, self.database, self.values):
+                    raise Refusal(text)
 
     def _references(self, routine: m.Routine) -> None:
         for parameter in routine.parameters:
@@ -407,8 +407,8 @@ class _Call:
     def _check_row(self, table: m.Table, row: dict[str, Any]) -> None:
         for column in table.columns:
             for check in column.checks:
-                if self.database.holds(check.sql.expression, {"row": row}) is False:
-                    raise Refusal(f"{table.title}: {check.text}")
+                for text in failures(check, self.database, {"row": row}):
+                    raise Refusal(f"{table.title}: {text}")
 
 
 def _inserted(change: Insert, columns: list[m.Column]) -> exp.Query:

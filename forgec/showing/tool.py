@@ -65,7 +65,7 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
 def _checks(tool: m.Tool) -> Iterator[dict[str, Any]]:
     for parameter in tool.parameters:
         for check in parameter.checks:
-            yield _guard("check", check.text.replace(" must satisfy ", ": ", 1), check.text)
+            yield _guard("check", check.whole_text.replace(" must satisfy ", ": ", 1), check.whole_text)
 
 
 def _references(routine: m.Routine, spec: m.Spec, inside: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:

@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from forgec.model.spec import Action, Function, Table, View
 
 
+EACH = "[]"
+
+
 @dataclass(frozen=True)
 class Claim:
-    """What a value, or the part of it at `path`, satisfies: a condition on the bare `value`."""
+    """What a value, or the part of it at `path`, satisfies: a condition on the bare `value`.
+
+    `EACH` in a path stands for every element of the list there.
+    """
 
     path: tuple[str, ...]
     condition: exp.Expr

@@ -9,6 +9,13 @@ _CONVERSIONS, _NUMBERS, _WRITES = "forgec.plans.conversions", "forgec.plans.numb
 
 _COMPILER = (
     Fault(
+        "only the first element of a list is held to its type",
+        "forgec.plans.checks",
+        "body: list[ast.stmt] = [ast.If(failure, [refused(text)], [])]",
+        "body: list[ast.stmt] = [ast.If(failure, [refused(text)], []), ast.Break()]",
+        tools="blend",
+    ),
+    Fault(
         "a record is not looked into when it is stored",
         _STORE,
         "isinstance(wanted, Record | List | Map)",

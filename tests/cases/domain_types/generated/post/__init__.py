@@ -9,9 +9,9 @@ from pathlib import Path
 
 from forgec_runtime import Environment, World
 
-from .schema import PEOPLE
+from .schema import LISTS, PEOPLE
 from . import tasks
-from .tools import ENTER, USE_STAMPS, WHOSE
+from .tools import CHANGE_LIST, ENTER, MAKE_LIST, USE_STAMPS, WHOSE
 
 _HERE = Path(__file__).parent
 
@@ -20,8 +20,13 @@ ENVIRONMENT = Environment(
     doc="A post office",
     clock=datetime(2025, 1, 1),
     policy=(_HERE / "policy.md").read_text(encoding="utf-8"),
-    tables=(PEOPLE,),
+    tables=(
+        PEOPLE,
+        LISTS,
+    ),
     tools=(
+        MAKE_LIST,
+        CHANGE_LIST,
         ENTER,
         USE_STAMPS,
         WHOSE,

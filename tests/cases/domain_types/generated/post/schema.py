@@ -18,6 +18,13 @@ ADDRESS = t.Record(
         t.Field("mail", t.Text(), optional=True, doc="Where to write to"),
     ),
 )
+MEMBER = t.Record(
+    "Member",
+    (
+        t.Field("name", t.Text()),
+        t.Field("mail", t.Text(), optional=True, doc="An address for mail"),
+    ),
+)
 
 
 class PeopleRow(TypedDict):
@@ -77,4 +84,34 @@ PEOPLE: Table[PeopleRow] = Table(
     ),
     key=("person_id",),
     check=check_people,
+)
+
+
+class ListsRow(TypedDict):
+    """A row of `lists`."""
+
+    list_id: int
+    mails: list[str]
+    members: list[dict[str, Any]] | None
+
+
+def check_lists(call: Call, row: ListsRow) -> None:
+    """What every row of `lists` satisfies."""
+    for nth, element in enumerate(row["mails"], 1):
+        if not sql.like(element, "_%@_%"):
+            raise call.violation(f"lists: mails[{nth}] must satisfy value like '_%@_%'")
+    for nth, element_2 in enumerate(row["members"] or (), 1):
+        if sql.like(sql.field(element_2, "mail"), "_%@_%") is False:
+            raise call.violation(f"lists: members[{nth}].mail must satisfy value like '_%@_%'")
+
+
+LISTS: Table[ListsRow] = Table(
+    "lists",
+    columns=(
+        Column("list_id", t.Integer()),
+        Column("mails", t.List(t.Text())),
+        Column("members", t.List(MEMBER), optional=True),
+    ),
+    key=("list_id",),
+    check=check_lists,
 )

@@ -9,3 +9,9 @@ create table people (
     "home" STRUCT("street" VARCHAR, "zip" VARCHAR, "mail" VARCHAR),
     "size" VARCHAR not null
 );
+
+create table lists (
+    "list_id" BIGINT not null,
+    "mails" VARCHAR[] not null,
+    "members" STRUCT("name" VARCHAR, "mail" VARCHAR)[]
+);

@@ -4,12 +4,16 @@
 
 from __future__ import annotations
 
+from .change_list import CHANGE_LIST
 from .enter import ENTER
+from .make_list import MAKE_LIST
 from .use_stamps import USE_STAMPS
 from .whose import WHOSE
 
 __all__ = [
+    "CHANGE_LIST",
     "ENTER",
+    "MAKE_LIST",
     "USE_STAMPS",
     "WHOSE",
 ]
