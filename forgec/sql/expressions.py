@@ -189,6 +189,8 @@ class ExpressionResolver:
         if len(elements) > MAX_ELEMENTS:
             raise self._fail("AFS403", f"a {what} has at most {MAX_ELEMENTS} {kind}", node)
         for element in elements:
+            if what == "list" and isinstance(known_type(element), List):
+                raise self._fail("AFS305", "there are no lists of lists", node, "use a table, or records with lists")
             if may_be_null(element):
                 shown = element if place_of(element) else node
                 hint = "give it a value with `coalesce`" if not isinstance(element, exp.Null) else None
