@@ -10,17 +10,31 @@ from __future__ import annotations
 import json
 import shutil
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from forgec.codegen.manifest import MANIFEST
 from forgec.commands import forgec
+from forgec.model import spec as m
+from forgec.reference import ReferenceEpisode
+from forgec_runtime.results import json_able
+from tests.differential.bench import Bench, checked, compiled
+from tests.differential.programs import Call, Program
 
 CASES = Path(__file__).parent / "cases"
 NAMES = sorted(path.name for path in CASES.iterdir())
 SOUND = [name for name in NAMES if (CASES / name / "generated").is_dir()]
+CONSTRUCTS = (
+    "actions", "aggregates_in_order", "alternatives", "branches", "checks_and_invariants", "composite_keys",
+    "composite_references", "domain_types", "each", "elements", "ends", "enums", "functions_of_lists",
+    "keys_from_a_list", "lists_and_maps", "missing_rows", "nested_results", "nested_tables",
+    "references_to_nested_rows", "results_of_several_kinds", "rules", "set", "sides", "singles", "syncs", "views",
+)  # fmt: skip
+"""Cases about a construct of the language: their tests have calls that succeed and calls that fail."""
 
 
 @dataclass(frozen=True)
@@ -83,3 +97,42 @@ def test_sound_cases_do_what_their_tests_and_plans_say(
     invoke("compile", "spec.afs", "--out", str(tmp_path))
     played = invoke("run", *(str(folder) for folder in tmp_path.iterdir()), "--agent", "gold")
     assert (played.exit_code, played.stderr) == (0, "")
+
+
+def calls_of(spec: m.Spec, test: m.Test, episode: int) -> list[Call]:
+    """The calls of a test with their arguments, which may depend on earlier results."""
+    reference = ReferenceEpisode(spec, test.world)
+    values: dict[str, Any] = {}
+    calls = []
+    for step in test.steps:
+        if not isinstance(step, m.Run):
+            continue
+        given = {name: reference.evaluate(sql, values) for name, sql in step.call.arguments.items()}
+        written = {name: json_able(value) for name, value in given.items() if value is not None}
+        calls.append(Call(episode, step.call.tool, written))
+        parameters = spec.tools[step.call.tool].parameters
+        named = {p.name: given.get(p.name, p.value) for p in parameters}
+        answer = reference.call(step.call.tool, named)
+        if step.name is not None:
+            values[step.name] = answer.value
+    return calls
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_the_tests_of_a_case_can_be_played_all_at_once(name: str, tmp_path: Path) -> None:
+    """An episode for each test, and steps with the first call of each, then the second of each, and so on."""
+    text = (CASES / name / "spec.afs").read_text(encoding="utf-8")
+    spec = checked(text)
+    if not spec.tests:
+        return
+    played = [calls_of(spec, test, i) for i, test in enumerate(spec.tests)]
+    steps = tuple(tuple(call for call in calls if call) for calls in zip_longest(*played))
+    program = Program(tuple(test.world for test in spec.tests), steps)
+    assert Bench(spec, compiled(spec, tmp_path)).difference(program) is None
+
+
+@pytest.mark.parametrize("name", CONSTRUCTS)
+def test_a_construct_is_used_well_and_refused_once(name: str) -> None:
+    spec = checked((CASES / name / "spec.afs").read_text(encoding="utf-8"))
+    runs = [step for test in spec.tests for step in test.steps if isinstance(step, m.Run)]
+    assert {step.fails is None for step in runs} == {True, False}
