@@ -13,7 +13,7 @@ from ..schema import THINGS
 def put(call: Call, a: int, words: str) -> None:
     """A product, and a text, that no column holds."""
     n: int = sql.bigint(a * 1024)
-    twice = words + words
+    twice: str = sql.bounded(words + words)
 
     call.insert(
         THINGS,
