@@ -81,7 +81,7 @@ CODES: dict[str, str] = {
     "AFS505": "a result that is not declared",
     "AFS506": "a value that cannot stand in a text",
     "AFS507": "an `each` inside too many others",
-    "AFS508": "an `each` over something that is no rows",
+    "AFS508": "an `each` over something that is neither rows nor a list",
     "AFS510": "a result or a default of an action",
     "AFS511": "actions that do too much",
     "AFS512": "a sync that reads what a later one writes",

@@ -308,9 +308,11 @@ class _Body:
         """What the name of an `each` stands for in a pass."""
         if isinstance(sql.shape, Rows):
             return Row(sql.shape.columns, False, sql.shape.table)
+        if isinstance(sql.shape, Cell) and isinstance(sql.shape.type, List):
+            return Cell(sql.shape.type.of)
         what = "one row" if isinstance(sql.shape, Row) else f"one {sql.shape.type}"
         hint = f"such as `each {node.name} in (select ...) {{ ... }}`"
-        self.report.error("AFS508", "`each` goes through rows", node.sql.span, f"this is {what}", help=hint)
+        self.report.error("AFS508", "`each` goes through rows and lists", node.sql.span, f"this is {what}", help=hint)
         return None
 
     def _do(self, node: nodes.Do, scope: Scope) -> m.Statement | None:

@@ -216,8 +216,7 @@ class _Body:
 
     def _each(self, statement: m.Each) -> ast.stmt:
         self.low.purpose = f"each_{statement.name}"
-        (bound,) = self._bind("rows", statement.sql, statement.sql.shape)
-        assert isinstance(bound, ast.Assign)
+        items = self._items(statement.sql)
         for table in written(statement.body):  # what was found before the first pass may be gone in the second
             self.low.forget(table)
         for name in changed(statement.body):
@@ -227,7 +226,16 @@ class _Body:
         self.low.values[statement.name] = statement.item
         lines = self._inner(statement.body)
         self.low.values, self.low.rows = known, rows
-        return ast.For(target, py.call("call.each", bound.value), lines, [], lineno=0)
+        return ast.For(target, py.call("call.each", items), lines, [], lineno=0)
+
+    def _items(self, sql: Sql) -> ast.expr:
+        """What an `each` goes through; nothing where a list is NULL."""
+        if isinstance(sql.shape, Cell):
+            lowered = self.low.value(sql.expression)
+            return ast.BoolOp(ast.Or(), [lowered.node, py.literal(())]) if lowered.optional else lowered.node
+        (bound,) = self._bind("rows", sql, sql.shape)
+        assert isinstance(bound, ast.Assign)
+        return bound.value
 
     def _inner(self, body: Iterable[m.Statement]) -> list[ast.stmt]:
         """The lines of a body inside another, whose values are its own."""

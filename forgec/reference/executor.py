@@ -239,7 +239,7 @@ class _Call:
                 return
 
     def _each(self, statement: m.Each) -> None:
-        for item in self._read(statement.sql, statement.sql.shape):
+        for item in self._read(statement.sql, statement.sql.shape) or ():
             self.passes += 1
             if self.passes > MAX_PASSES:
                 raise too_many_passes()

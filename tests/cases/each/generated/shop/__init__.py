@@ -11,7 +11,7 @@ from forgec_runtime import Environment, World
 
 from .schema import CUSTOMERS, LETTERS, LINES, ORDERS
 from . import tasks
-from .tools import BILL, FIRST_THAT_PAYS, NOTHING_TO_DO, PAIRS, PAY_ALL, REMIND, TOUCH
+from .tools import BILL, BUY_ALL, FIRST_THAT_PAYS, NOTHING_TO_DO, PAIRS, PAY_ALL, REMIND, TOUCH
 
 _HERE = Path(__file__).parent
 
@@ -32,6 +32,7 @@ ENVIRONMENT = Environment(
         BILL,
         FIRST_THAT_PAYS,
         PAIRS,
+        BUY_ALL,
         NOTHING_TO_DO,
         TOUCH,
     ),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from .bill import BILL
+from .buy_all import BUY_ALL
 from .first_that_pays import FIRST_THAT_PAYS
 from .nothing_to_do import NOTHING_TO_DO
 from .pairs import PAIRS
@@ -14,6 +15,7 @@ from .touch import TOUCH
 
 __all__ = [
     "BILL",
+    "BUY_ALL",
     "FIRST_THAT_PAYS",
     "NOTHING_TO_DO",
     "PAIRS",
