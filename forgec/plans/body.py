@@ -9,7 +9,7 @@ from itertools import groupby
 
 from forgec.model import spec as m
 from forgec.model.walk import changed, written
-from forgec.plans import picks
+from forgec.plans import picks, unnested
 from forgec.plans import python as py
 from forgec.plans.checks import check_lines
 from forgec.plans.expression import Lowering
@@ -73,7 +73,7 @@ def annotation(cell: Cell) -> str:
 
 _TYPED = (
     "call.rows", "call.row", "call.find", "call.single", "call.where", "call.document", "call.documents", "sql.ordered",
-    "sql.only", "len", "bool", "Decimal", "date", "datetime",
+    "sql.zipped", "sql.only", "len", "bool", "Decimal", "date", "datetime",
 )  # fmt: skip
 
 
@@ -302,7 +302,8 @@ class _Body:
         if isinstance(shape, Rows):
             if isinstance(tree, Value):
                 return [py.assign(target, py.name(self.low.name_in_python(tree.name)))]
-            picked = self.low.attempt(lambda: picks.rows(self.low, tree))
+            picked = self.low.attempt(lambda: unnested.rows(self.low, tree))
+            picked = picked or self.low.attempt(lambda: picks.rows(self.low, tree))
             return [py.assign(target, picked if picked is not None else self._ask(tree, "rows"))]
         if isinstance(shape, Cell):
             if sql.is_query:

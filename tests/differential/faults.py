@@ -512,6 +512,13 @@ _RUNTIME = (
         tools="add_up",
     ),
     Fault(
+        "lists side by side end with the shortest",
+        f"{_SQL}.lists",
+        "zip_longest(*(values or () for values in lists.values()))",
+        "zip(*(values or () for values in lists.values()))",
+        tools="side_by_side",
+    ),
+    Fault(
         "an index by an expression is one by what it is made of",
         "forgec.plans.picks",
         "computation = Computation(name, made.type, made.node)",

@@ -31,6 +31,7 @@ from forgec_runtime.sql.lists import (
     map_,
     map_keys,
     map_values,
+    zipped,
 )
 from forgec_runtime.sql.logic import (
     and_,
@@ -206,4 +207,5 @@ __all__ = [
     "whole",
     "year",
     "years_between",
+    "zipped",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from itertools import zip_longest
 from math import isfinite
 from operator import add
 from typing import Any
@@ -23,6 +24,13 @@ def element(a: Sequence[Any] | None, position: int | None) -> Any:
     if a is None or position is None or not 1 <= position <= len(a):
         return None
     return a[position - 1]
+
+
+def zipped(lists: Mapping[str, Sequence[Any] | None], position: str) -> list[dict[str, Any]]:
+    """The elements of lists side by side, with their number from 1; NULL where a list is shorter than another."""
+    names = (*lists, position)
+    rows = enumerate(zip_longest(*(values or () for values in lists.values())), 1)
+    return [dict(zip(names, (*values, number), strict=True)) for number, values in rows]
 
 
 def list_contains(a: list[Any] | None, wanted: Any) -> Any:
