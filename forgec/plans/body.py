@@ -188,7 +188,7 @@ class _Body:
         if isinstance(statement, m.If):
             return [("if", [self._if(statement)])]
         if isinstance(statement, m.Each):
-            return [("each", [self._each(statement)])]
+            return [("each", self._each(statement))]
         if isinstance(statement, m.Do):
             return [("writes", [self._do(statement)])]
         if isinstance(statement, m.Return):
@@ -214,7 +214,7 @@ class _Body:
             otherwise = [ast.If(test, lines, otherwise)]
         return otherwise[0]
 
-    def _each(self, statement: m.Each) -> ast.stmt:
+    def _each(self, statement: m.Each) -> list[ast.stmt]:
         self.low.purpose = f"each_{statement.name}"
         items = self._items(statement.sql)
         for table in written(statement.body):  # what was found before the first pass may be gone in the second
@@ -226,7 +226,12 @@ class _Body:
         self.low.values[statement.name] = statement.item
         lines = self._inner(statement.body)
         self.low.values, self.low.rows = known, rows
-        return ast.For(target, py.call("call.each", items), lines, [], lineno=0)
+        before: list[ast.stmt] = []
+        if any(isinstance(node, ast.Dict) for node in ast.walk(items)):  # whose type says nothing of its values
+            name = self._free(f"{statement.name}_found")
+            before.append(py.annotated(name, "list[dict[str, Any]]", items))
+            items = py.name(name)
+        return [*before, ast.For(target, py.call("call.each", items), lines, [], lineno=0)]
 
     def _items(self, sql: Sql) -> ast.expr:
         """What an `each` goes through; nothing where a list is NULL."""

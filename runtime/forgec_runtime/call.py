@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .constraints import Constraints
 from .episode import Episode, Overlay
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row", bound=Mapping[str, Any])
 Item = TypeVar("Item")
+Found = TypeVar("Found", bound=Mapping[str, Any] | None)
 
 
 MAX_RUNS = 100
@@ -175,20 +176,17 @@ class Call:
         inherited = itemgetter(*table.inherited)
         return [row for row in found if inherited(row) == parent]
 
-    @overload
-    def document(self, table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]: ...
-    @overload
-    def document(self, table: Table[Any], row: Mapping[str, Any] | None) -> dict[str, Any] | None: ...
-    def document(self, table: Table[Any], row: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    def document(self, table: Table[Any], row: Found) -> dict[str, Any] | Found:
         """A row with those that are nested in it, as they are now; None for none."""
-        if row is None:
-            return None
-        named = {name: row[name] for name in table.names if name not in table.parts}
-        return {**named, **self._parts(table, row)}
+        return row if row is None else self._document(table, row)
 
     def documents(self, table: Table[Any], rows: Iterable[Row]) -> list[dict[str, Any]]:
         """Rows with those that are nested in them."""
-        return [self.document(table, row) for row in rows]
+        return [self._document(table, row) for row in rows]
+
+    def _document(self, table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
+        named = {name: row[name] for name in table.names if name not in table.parts}
+        return {**named, **self._parts(table, row)}
 
     def _parts(self, table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
         parts: dict[str, Any] = {}

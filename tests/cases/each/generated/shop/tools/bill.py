@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from forgec_runtime import Call, Parameter, Tool, sql
 from forgec_runtime import types as t
@@ -22,16 +23,15 @@ def bill(call: Call, customer_id: str) -> Sequence[Mapping[str, object]]:
         ORDERS, {"customer_id": customer_id, "total": Decimal("0.00"), "paid": False}
     )
 
-    for o in call.each(
-        sql.ordered(
-            [
-                {"order_id": orders_row["order_id"]}
-                for orders_row in call.where(ORDERS, "customer_id", customer_id)
-                if not orders_row["paid"] and orders_row["order_id"] != order["order_id"]
-            ],
-            "order_id",
-        )
-    ):
+    o_found: list[dict[str, Any]] = sql.ordered(
+        [
+            {"order_id": orders_row["order_id"]}
+            for orders_row in call.where(ORDERS, "customer_id", customer_id)
+            if not orders_row["paid"] and orders_row["order_id"] != order["order_id"]
+        ],
+        "order_id",
+    )
+    for o in call.each(o_found):
         for l_ in call.each(
             sql.ordered(call.where(LINES, "order_id", o["order_id"]), "-pos", "order_id")
         ):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any
 
 from forgec_runtime import Call, Parameter, Query, Tool, sql
 from forgec_runtime import types as t
@@ -34,16 +35,15 @@ SELECT_RESULT = Query(
 
 
 def raise_all(call: Call, order_id: str, by: Decimal) -> Decimal | None:
-    for i in call.each(
-        sql.ordered(
-            [
-                {"pos": orders_items_row["pos"], "item_id": orders_items_row["item_id"]}
-                for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
-            ],
-            "pos",
-            "item_id",
-        )
-    ):
+    i_found: list[dict[str, Any]] = sql.ordered(
+        [
+            {"pos": orders_items_row["pos"], "item_id": orders_items_row["item_id"]}
+            for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
+        ],
+        "pos",
+        "item_id",
+    )
+    for i in call.each(i_found):
         orders_items_row = call.find(ORDERS_ITEMS, (order_id, i["pos"]))
         if orders_items_row is not None:
             call.update(
