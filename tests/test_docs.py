@@ -36,6 +36,7 @@ from forgec.testing import run_test
 from forgec_runtime import AGENTS, load_environment
 from forgec_runtime.call import MAX_PASSES
 from forgec_runtime.reward import MAX_REASONS
+from forgec_runtime.sql.calculated import MAX_BRACKETS, MAX_CALCULATED
 from forgec_runtime.sql.lists import MAX_JOINED
 from forgec_runtime.sql.texts import MAX_KEPT
 from forgec_runtime.types import MAX_ELEMENTS, MAX_INTEGER, MAX_TEXT
@@ -143,6 +144,7 @@ def _limits() -> str:
         "a list or map in a column or argument": f"{MAX_ELEMENTS:,} elements or entries",
         "a text in a column or argument": f"{MAX_TEXT:,} characters",
         "a text that a `let` or `set` joins of values": f"{MAX_KEPT:,} characters",
+        "a text that is calculated": f"{MAX_CALCULATED:,} characters, {MAX_BRACKETS} brackets inside each other",
         "a list that is joined of others": f"{MAX_JOINED:,} elements",
         "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",
         "statements of a body, its actions written out": f"{MAX_STATEMENTS:,}, on {MAX_LEVELS} levels",

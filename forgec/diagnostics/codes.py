@@ -82,6 +82,7 @@ CODES: dict[str, str] = {
     "AFS506": "a value that cannot stand in a text",
     "AFS507": "an `each` inside too many others",
     "AFS508": "an `each` over something that is neither rows nor a list",
+    "AFS509": "a calculation that is not the whole of a `let` or `return`",
     "AFS510": "a result or a default of an action",
     "AFS511": "actions that do too much",
     "AFS512": "a sync that reads what a later one writes",

@@ -16,7 +16,7 @@ from forgec.sql.check import SqlChecker
 from forgec.sql.infer import assignable
 from forgec.sql.query import Insert, Sql, as_columns, as_type
 from forgec.sql.scope import Cell, Row, Rows, Scope, Shape
-from forgec.sql.tree import Fragment, Value, exp
+from forgec.sql.tree import Calculate, Fragment, Value, exp
 from forgec.syntax import nodes
 from forgec_runtime.sql import formatted
 from forgec_runtime.types import Decimal, Double, Enum, Integer, List, Map, Record, Text, Type
@@ -182,7 +182,7 @@ class _Body:
         if node.type is not None:
             return self._typed_let(node, node.type, scope)
         is_insert = node.sql.span.text[:6].lower() == "insert"
-        sql = self.checker.change(node.sql, scope) if is_insert else self.checker.any(node.sql, scope)
+        sql = self.checker.change(node.sql, scope) if is_insert else self.checker.any(node.sql, scope, calculates=True)
         message = self._message(node.message, scope) if node.message else None
         if sql is None or (node.message and message is None):
             return None, scope
@@ -198,7 +198,7 @@ class _Body:
         self, node: nodes.Let, type_: nodes.TypeExpression, scope: Scope
     ) -> tuple[m.Statement | None, Scope]:
         declared = self.types.cell(type_)
-        sql = self.checker.expression(node.sql, scope, declared.type if declared else None)
+        sql = self.checker.expression(node.sql, scope, declared.type if declared else None, calculates=True)
         message = self._message(node.message, scope) if node.message else None
         if declared is None or sql is None or (node.message and message is None):
             return None, scope
@@ -233,6 +233,8 @@ class _Body:
         if not sql.shape.optional or cell.optional:
             return True
         hint = f"declare `{cell.type}?`, or say what to take instead with `coalesce`"
+        if isinstance(sql.tree, Calculate):
+            hint = f"declare `{cell.type}?`, or say with `else` what is wrong then"
         self.report.error("AFS514", f"`{name}` is never null, and this can be", sql.span, help=hint)
         return False
 
@@ -333,7 +335,7 @@ class _Body:
         whole = self._whole_value(node.sql, scope)
         kinds = self.result.kinds or (self.result,)
         rows = [kind.body.columns for kind in kinds if isinstance(kind.body, Row)]
-        sql = whole or self.checker.any(node.sql, scope, rows)
+        sql = whole or self.checker.any(node.sql, scope, rows, calculates=True)
         if sql is None or (node.message and message is None):
             return None
         result = self._kind(node, sql) if self.result.kinds else self.result

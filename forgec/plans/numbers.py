@@ -11,7 +11,7 @@ from forgec.plans.lowered import Handler, Lowered, NoTwin, sql_name, strict
 from forgec.plans.times import shifted
 from forgec.sql.infer import MAX_DECIMAL, infer, results
 from forgec.sql.nulls import is_nonzero
-from forgec.sql.tree import Lookup, Value, exp
+from forgec.sql.tree import Calculate, Lookup, Value, exp
 from forgec_runtime.types import Date, Decimal, Double, Integer
 
 if TYPE_CHECKING:
@@ -163,7 +163,12 @@ def _quotient(low: Lowering, node: exp.Expr) -> Lowered:
     return _in_range(node, quotient) if is_double else quotient
 
 
+def _calculate(low: Lowering, node: exp.Expr) -> Lowered:
+    return Lowered(py.call("sql.calculate", low.value(node.this).node), Double(), True)
+
+
 TWINS: dict[type[exp.Expr], Handler] = {
+    Calculate: _calculate,
     exp.Add: _add,
     exp.Sub: _arithmetic(ast.Sub, "sql.sub"),
     exp.Mul: _arithmetic(ast.Mult, "sql.mul"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forgec.model import spec as m
+from forgec.reference.calculating import Calculator
 from forgec.reference.constraints import check_column, failures, violations
 from forgec.reference.database import ReferenceDatabase, key_of
 from forgec.reference.documents import told, with_nested
@@ -15,7 +16,7 @@ from forgec.reference.statements import Statements, in_order
 from forgec.sql.query import Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
 from forgec.sql.size import may_grow
-from forgec.sql.tree import Value, cast, exp
+from forgec.sql.tree import Calculate, Value, cast, exp
 from forgec_runtime import FAULT_TEXT, Fault, Refusal, sql
 from forgec_runtime.call import MAX_PASSES, too_many_passes
 from forgec_runtime.engine import EngineError
@@ -268,6 +269,8 @@ class _Call:
         tree = read.expression
         if isinstance(tree, Value) and "cell" not in tree.meta:
             return self.values[tree.name]
+        if isinstance(tree, Calculate):
+            return Calculator(self.database.connection).value(self.database.value(tree.this, self.values))
         if not read.is_query:
             return self.database.value(tree, self.values)
         assert isinstance(tree, exp.Query)

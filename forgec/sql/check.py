@@ -19,9 +19,9 @@ from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
 from forgec.sql.resolve import Resolver
 from forgec.sql.scope import Cell, Rows, Scope
 from forgec.sql.size import size_of
-from forgec.sql.tree import DIALECT, Fragment, Lookup, Value, cast, exp, literal_record, parse_sql, place_of
+from forgec.sql.tree import DIALECT, Calculate, Fragment, Lookup, Value, cast, exp, literal_record, parse_sql, place_of
 from forgec.syntax.nodes import SqlText
-from forgec_runtime.types import Boolean, Date, Enum, List, Map, Record, Text, Timestamp, Type, holds_map
+from forgec_runtime.types import Boolean, Date, Double, Enum, List, Map, Record, Text, Timestamp, Type, holds_map
 
 EXAMPLES = {"DATE": "such as '2025-03-01'", "TIMESTAMP": "such as '2025-03-01 09:00:00'"}
 """Of texts that spell a value, by the types of DuckDB."""
@@ -36,12 +36,15 @@ class SqlChecker:
     emitter: Emitter
     report: Report
 
-    def any(self, text: SqlText, scope: Scope, rows: Sequence[Mapping[str, Cell]] = ()) -> Sql | None:
+    def any(
+        self, text: SqlText, scope: Scope, rows: Sequence[Mapping[str, Cell]] = (), *, calculates: bool = False
+    ) -> Sql | None:
         """A query (its shape is `Rows`) or an expression (its shape is a `Cell`).
 
-        Where a row is wanted, one of `rows`, a record that is written out is one.
+        Where a row is wanted, one of `rows`, a record that is written out is one. Where a statement `calculates`, the
+        whole may be a `Calculate`.
         """
-        fragment = self._parsed(text, scope)
+        fragment = self._parsed(text, scope, calculates)
         if fragment is None:
             return None
         record = literal_record(fragment.tree)
@@ -96,12 +99,13 @@ class SqlChecker:
         row: dict[str, Cell] | None = None,
         *,
         data: bool = False,
+        calculates: bool = False,
     ) -> Sql | None:
         """An expression; of type `wanted`, if given. `row` holds columns that may stand bare.
 
-        In `data` a text is the date or time that it spells, where one is wanted.
+        In `data` a text is the date or time that it spells, where one is wanted. `calculates` is as for `any`.
         """
-        fragment = self._parsed(text, scope)
+        fragment = self._parsed(text, scope, calculates)
         if fragment is None:
             return None
         if isinstance(fragment.tree, exp.Query | exp.Insert | exp.Update | exp.Delete) and not isinstance(
@@ -200,6 +204,12 @@ class SqlChecker:
 
         In `data` a text such as '2025-03-01' is whatever is wanted.
         """
+        if isinstance(tree, Calculate) and not isinstance(wanted, Double):
+            hint = "take it with `let x = calculate(...)`, and what is wanted of `$x` after that"
+            self.report.error(
+                "AFS301", f"expected {wanted}, found double", span, "`calculate` gives a double", help=hint
+            )
+            return False
         is_text = isinstance(tree, exp.Literal) and tree.is_string
         if isinstance(wanted, Enum) and is_text:
             return self._check_variant(wanted, tree, span)
@@ -257,13 +267,35 @@ class SqlChecker:
 
     # -- steps -------------------------------------------------------------------------------------------------
 
-    def _parsed(self, text: SqlText, scope: Scope) -> Fragment | None:
+    def _parsed(self, text: SqlText, scope: Scope, calculates: bool = False) -> Fragment | None:
         fragment = parse_sql(text, self.report)
         if fragment is None or not check_allowed(fragment, scope, self.report):
             return None
+        if calculates and _is_calculation(fragment.tree):
+            calculation = Calculate(this=fragment.tree.expressions[0])
+            calculation.meta["cell"] = Cell(Double(), True)
+            fragment.tree = calculation
+        for node in fragment.tree.find_all(exp.Anonymous):
+            if _is_calculation(node):
+                hint = "take it with `let x = calculate(...);`, and use `$x`"
+                message = "`calculate` is not the whole of a `let` or `return` here"
+                self.report.error("AFS509", message, fragment.span_of(node), help=hint)
+                return None
         return fragment
 
+    def _calculation(self, fragment: Fragment, tree: Calculate, resolver: Resolver) -> Sql | None:
+        sql = self._expression(fragment, tree.this, resolver)
+        if sql is None:
+            return None
+        assert isinstance(sql.shape, Cell)
+        given = None if sql.shape.type is UNKNOWN else sql.shape.type
+        if not self.check_assignable(Text(), tree.this, given, fragment, fragment.span_of(tree.this)):
+            return None
+        return replace(sql, tree=tree, shape=cell_of(tree))
+
     def _expression(self, fragment: Fragment, tree: exp.Expr, resolver: Resolver) -> Sql | None:
+        if isinstance(tree, Calculate):
+            return self._calculation(fragment, tree, resolver)
         if not self._check_nodes(fragment, tree):
             return None
         types = self._describe(fragment, f"select {self._typed(tree)} as x")
@@ -437,6 +469,10 @@ class SqlChecker:
 
     def _items(self, parts: tuple[exp.Expr, ...]) -> str:
         return "select " + ", ".join(f"{self._typed(part)} as x{i}" for i, part in enumerate(parts))
+
+
+def _is_calculation(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Anonymous) and tree.name.lower() == "calculate"
 
 
 def _hint(reason: str) -> str | None:

@@ -55,6 +55,12 @@ class Clock(exp.Expression):
     arg_types: ClassVar[dict[str, bool]] = {"this": True}
 
 
+class Calculate(exp.Expression):
+    """`calculate(text)`, which is computed outside of SQL: it is the whole of what it stands in."""
+
+    arg_types: ClassVar[dict[str, bool]] = {"this": True}
+
+
 class Fragment:
     """A parsed piece of SQL and where it stands."""
 
@@ -253,6 +259,7 @@ __all__ = [
     "DIALECT",
     "MARK",
     "Apply",
+    "Calculate",
     "Clock",
     "Element",
     "Fragment",

@@ -755,6 +755,13 @@ _RUNTIME = (
         tools="of_lists",
     ),
     Fault(
+        "two signs before a number that is calculated count as one",
+        f"{_SQL}.calculated",
+        'sign = -sign if part == "-" else sign',
+        'sign = -1 if part == "-" else sign',
+        tools="calculated",
+    ),
+    Fault(
         "days are counted backwards",
         f"{_SQL}.times",
         "return None if a is None or b is None else (a - b).days",

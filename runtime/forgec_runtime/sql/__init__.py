@@ -7,6 +7,7 @@ result can be None depends on the operands, which the caller knows: hence `Any`.
 
 from __future__ import annotations
 
+from forgec_runtime.sql.calculated import calculate
 from forgec_runtime.sql.columns import field, held, integer, one_of, required, short
 from forgec_runtime.sql.json import to_json
 from forgec_runtime.sql.lists import (
@@ -118,6 +119,7 @@ __all__ = [
     "between",
     "bigint",
     "bounded",
+    "calculate",
     "ceil",
     "coalesce",
     "contains",
