@@ -23,9 +23,9 @@ from forgec.sql.infer import infer
 from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Rejected
 from forgec.sql.query import cell_of
-from forgec.sql.scope import Row, Shape
+from forgec.sql.scope import Cell, Row, Rows, Shape
 from forgec.sql.tree import Apply, Clock, Lookup, Value, exp
-from forgec_runtime.types import Text, Type
+from forgec_runtime.types import Record, Text, Type
 
 T = TypeVar("T")
 
@@ -133,13 +133,11 @@ class Lowering:
         target: ast.expr = py.name(self.name_in_python(head))
         if not rest:
             return target
-        optional = isinstance(shape, Row) and shape.optional
-        optional = optional or not isinstance(shape, Row)
-        cell = shape.columns[rest[0]] if isinstance(shape, Row) else None
-        for i, part in enumerate(rest):
-            if i > 0:
-                optional = optional or (cell is not None and cell.optional) or i > 1
+        optional = shape is None or isinstance(shape, Rows) or shape.optional
+        for part in rest:
             target = py.call("sql.field", target, ast.Constant(part)) if optional else py.item(target, part)
+            shape = _part(shape, part)
+            optional = optional or shape is None or shape.optional
         return target
 
     def _ask_value(self, tree: exp.Expr, why: str) -> Lowered:
@@ -252,3 +250,12 @@ class Lowering:
             arguments.append(lowered.node)
         called = py.call(f"{self.prefix}{py.identifier(node.name)}", py.name("call"), *arguments)
         return Lowered(called, function.returns.type, function.returns.optional)
+
+
+def _part(shape: Shape | None, name: str) -> Cell | None:
+    """What a column of a row, or a field of a record, can be; None where that is not known."""
+    if isinstance(shape, Row):
+        return shape.columns.get(name)
+    if isinstance(shape, Cell) and isinstance(shape.type, Record) and (field := shape.type.field(name)):
+        return Cell(field.type, field.optional)
+    return None

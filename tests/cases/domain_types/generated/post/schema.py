@@ -101,7 +101,7 @@ def check_lists(call: Call, row: ListsRow) -> None:
         if not sql.like(element, "_%@_%"):
             raise call.violation(f"lists: mails[{nth}] must satisfy value like '_%@_%'")
     for nth, element_2 in enumerate(row["members"] or (), 1):
-        if sql.like(sql.field(element_2, "mail"), "_%@_%") is False:
+        if sql.like(element_2["mail"], "_%@_%") is False:
             raise call.violation(f"lists: members[{nth}].mail must satisfy value like '_%@_%'")
 
 

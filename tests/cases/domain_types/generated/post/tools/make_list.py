@@ -20,7 +20,7 @@ def make_list(
         if not sql.like(element, "_%@_%"):
             raise Refusal(f"mails[{nth}] must satisfy value like '_%@_%'")
     for nth, element_2 in enumerate(members or (), 1):
-        if sql.like(sql.field(element_2, "mail"), "_%@_%") is False:
+        if sql.like(element_2["mail"], "_%@_%") is False:
             raise Refusal(f"members[{nth}].mail must satisfy value like '_%@_%'")
 
     call.insert(LISTS, {"list_id": list_id, "mails": mails, "members": members})

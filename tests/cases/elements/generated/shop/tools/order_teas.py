@@ -88,15 +88,7 @@ def order_teas(call: Call, items: list[str], counts: list[int]) -> Mapping[str, 
         ORDERS,
         {
             "lines": sql.held(
-                [
-                    {
-                        "item": sql.field(first, "item"),
-                        "count": sql.field(first, "count"),
-                        "note": None,
-                    }
-                ],
-                ORDERS,
-                "lines",
+                [{"item": first["item"], "count": first["count"], "note": None}], ORDERS, "lines"
             ),
             "tags": items,
         },

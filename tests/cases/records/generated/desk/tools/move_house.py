@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from forgec_runtime import Call, Parameter, Tool, sql
+from forgec_runtime import Call, Parameter, Tool
 from forgec_runtime import types as t
 
 from ..schema import ADDRESS, MEMBERS, SEEN
@@ -21,7 +21,7 @@ def move_house(call: Call, member_id: str, home: dict[str, Any], seen: str) -> s
     if members_row is not None:
         call.update(MEMBERS, members_row, {"home": home})
 
-    return f"Now at {sql.field(home, 'street')}, {sql.field(home, 'zip')}"
+    return f"Now at {home['street']}, {home['zip']}"
 
 
 MOVE_HOUSE = Tool(
