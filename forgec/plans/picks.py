@@ -12,11 +12,13 @@ from forgec.plans.index import Computation, IndexPlan, constant_name, is_total
 from forgec.plans.keyed import column_of, conjuncts, equalities, plain_source
 from forgec.plans.lowered import Lowered, NoTwin
 from forgec.plans.names import free
+from forgec.sql.aggregates import operands
 from forgec.sql.check import row_values
 from forgec.sql.emit import typed_null
 from forgec.sql.infer import infer
+from forgec.sql.nulls import may_be_null
 from forgec.sql.tree import Apply, Lookup, exp
-from forgec_runtime.types import Boolean, Date, Decimal, Enum, Integer, Text, Timestamp
+from forgec_runtime.types import Boolean, Date, Decimal, Enum, Integer, List, Text, Timestamp
 
 if TYPE_CHECKING:
     from forgec.model.spec import Table
@@ -151,8 +153,28 @@ def single(low: Lowering, select: exp.Expr) -> Lowered:
         return Lowered(_picked(low, select, aggregate=True).count(), Integer(), False)
     if isinstance(item, exp.Min | exp.Max) and not item.expressions:
         return _extreme(low, select, item)
+    if isinstance(item, exp.ArrayAgg):
+        return _list_of(low, select, item)
     listed = _listed(low, select, lambda alias: low.value(row_values(_alone(item), alias)).node)
     return Lowered(py.call("sql.only", listed), low.type_of(item), True)
+
+
+def _list_of(low: Lowering, select: exp.Expr, item: exp.ArrayAgg) -> Lowered:
+    """`list(x order by y)`: what the rows hold in a column, in an order of columns. No rows give NULL."""
+    picked = _picked(low, select, aggregate=True)
+    value, *terms = operands(item)
+    name, type_ = _column(value, picked), infer(value)
+    columns = [_column(term, picked) for term in terms]
+    ordered = item.this.expressions if isinstance(item.this, exp.Order) else []
+    if name is None or not isinstance(type_, _PLAIN) or may_be_null(value) or None in columns:
+        raise NoTwin("an aggregate looks at all rows")
+    plain = all(isinstance(infer(term), _PLAIN) for term in terms)
+    if not plain or item.find(exp.Distinct) or any(term.args.get("nulls_first") for term in ordered):
+        raise NoTwin("an order that DuckDB knows")
+    signed = [f"-{c}" if term.args.get("desc") else c for c, term in zip(columns, ordered, strict=True)]
+    rows = py.call("sql.ordered", picked.each(None), *(ast.Constant(c) for c in dict.fromkeys([*signed, name])))
+    listed = ast.ListComp(py.item(py.name(picked.row), name), [py.loop(picked.row, rows)])
+    return Lowered(ast.BoolOp(ast.Or(), [listed, ast.Constant(None)]), List(type_), True)
 
 
 def _extreme(low: Lowering, select: exp.Expr, item: exp.Expr) -> Lowered:
