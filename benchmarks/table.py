@@ -240,9 +240,15 @@ def publish(found: list[Measure], page: Path) -> None:
         goal = f"{'at least' if one.better == 'more' else 'at most'} {one.goal:,.9g}"
         others = " | ".join(f"{_times(one, other)}x" if other else "" for other in (one.by_hand, one.tau2))
         rows.append(f"| {one.what} | {number} {one.unit} | {goal} | {'met' if one.met else 'not met'} | {others} |")
-    before, _, rest = page.read_text(encoding="utf-8").partition("<!-- table -->\n")
+    publish_between(rows, "table", page)
+
+
+def publish_between(rows: list[str], name: str, page: Path) -> None:
+    """Put lines into a page, between the mark of this name and the next `end`."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(f"<!-- {name} -->\n")
     _, _, after = rest.partition("<!-- end -->")
-    page.write_text("".join([before, "<!-- table -->\n", *(f"{row}\n" for row in rows), "<!-- end -->", after]))
+    lines = "".join(f"{row}\n" for row in rows)
+    page.write_text(f"{before}<!-- {name} -->\n{lines}<!-- end -->{after}", encoding="utf-8")
 
 
 def draw(curves: dict[str, dict[int, float]], path: Path) -> None:
