@@ -33,11 +33,6 @@ def sqls_of(statement: m.Statement) -> Iterator[Sql]:
         yield from (part.sql for part in statement.message.parts if isinstance(part, m.Hole))
 
 
-def changed(body: Iterable[m.Statement]) -> set[str]:
-    """The values that a body sets."""
-    return {statement.name for statement in statements(body) if isinstance(statement, m.Set)}
-
-
 def written(body: Iterable[m.Statement]) -> set[str]:
     """The tables that a body writes to."""
     return {sql.change.table for statement in statements(body) for sql in sqls_of(statement) if sql.change is not None}

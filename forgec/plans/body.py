@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from forgec.model import spec as m
-from forgec.model.walk import changed, written
+from forgec.model.walk import written
 from forgec.plans import picks, unnested
 from forgec.plans import python as py
 from forgec.plans.checks import check_lines
@@ -219,8 +219,6 @@ class _Body:
         items = self._items(statement.sql)
         for table in written(statement.body):  # what was found before the first pass may be gone in the second
             self.low.forget(table)
-        for name in changed(statement.body):
-            self.low.forget_value(self.low.name_in_python(name))
         known, rows = dict(self.low.values), dict(self.low.rows)
         target = ast.Name(self._new_name(statement.name), ast.Store())
         self.low.values[statement.name] = statement.item
@@ -266,7 +264,6 @@ class _Body:
         self.low.purpose = f"set_{statement.name}"
         lowered = self.low.value(statement.sql.expression)
         name = self.low.name_in_python(statement.name)
-        self.low.forget_value(name)
         return py.assign(name, self._bounded(statement.sql.expression, lowered))
 
     def _do(self, statement: m.Do) -> ast.stmt:

@@ -216,14 +216,6 @@ class Lowering:
         """Rows of this table are not what they were: it is written to."""
         self.found = {place: name for place, name in self.found.items() if place[0] != table}
 
-    def forget_value(self, name: str) -> None:
-        """This value, by its name in Python, is not what it was."""
-        self.found = {
-            (table, key): row
-            for (table, key), row in self.found.items()
-            if all(not isinstance(node, ast.Name) or node.id != name for node in ast.walk(ast.parse(key)))
-        }
-
     def find(self, table: str, keys: list[exp.Expr] | tuple[exp.Expr, ...]) -> ast.expr:
         """`call.find(TABLE, key)`, or the name of the row where it was found before; `call.single(TABLE)`."""
         if self.tables[table].single:

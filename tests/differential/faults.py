@@ -498,17 +498,10 @@ _RUNTIME = (
         "pass",
     ),
     Fault(
-        "a row that was found by a value is the same when that is set",
+        "a value that is set stays what it was",
         "forgec.plans.body",
-        "        self.low.forget_value(name)\n        return py.assign",
-        "        return py.assign",
-        tools="add_up",
-    ),
-    Fault(
-        "a row that was found before a loop is the same when the loop sets its key",
-        "forgec.plans.body",
-        "for name in changed(statement.body):",
-        "for name in ():",
+        "return py.assign(name, self._bounded",
+        'return py.assign(f"{name}_", self._bounded',
         tools="add_up",
     ),
     Fault(
