@@ -61,6 +61,7 @@ def test_a_gold_plan(task: dict[str, Any], referee: Any, ours: Environment) -> N
         assert "modify_pending_order_items" in differing
         return
     state = state_of(theirs)
+    episode.ended = False  # for the judge, who looks at it afterwards
     for table, reader, key in (
         ("orders", "get_order_details", "order_id"), ("users", "get_user_details", "user_id"),
         ("products", "get_product_details", "product_id"),

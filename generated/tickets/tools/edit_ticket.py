@@ -28,32 +28,27 @@ def edit_ticket(call: Call, ticket_id: int, updates: dict[str, Any]) -> Mapping[
         raise Refusal(
             "Requesters edit the tickets that they opened, technicians and managers edit all."
         )
-    if not sql.or_(sql.field(updates, "status") != "In progress", functions.is_staff(call)):
+    if not sql.or_(updates["status"] != "In progress", functions.is_staff(call)):
         raise Refusal("Only technicians and managers set a ticket to In progress.")
-    if not sql.or_(
-        sql.field(updates, "priority") != 5, ticket["priority"] == 5, functions.is_manager(call)
-    ):
+    if not sql.or_(updates["priority"] != 5, ticket["priority"] == 5, functions.is_manager(call)):
         raise Refusal("Only managers raise a ticket to priority 5.")
     if not sql.or_(
-        sql.field(updates, "title") is None and sql.field(updates, "description") is None,
+        updates["title"] is None and updates["description"] is None,
         sql.eq(ticket["created_by"], functions.me(call)),
     ):
         call.breaks("own_words")
 
     if (
         sql.coalesce(
-            sql.field(updates, "title"),
-            sql.field(updates, "description"),
-            sql.field(updates, "status"),
-            sql.varchar(sql.field(updates, "priority")),
+            updates["title"],
+            updates["description"],
+            updates["status"],
+            sql.varchar(updates["priority"]),
         )
         is None
     ):
         raise Refusal("Nothing is to change: give a title, a description, a status or a priority")
-    if not sql.or_(
-        sql.field(updates, "status") is None,
-        sql.in_(sql.field(updates, "status"), "Open", "In progress"),
-    ):
+    if not sql.or_(updates["status"] is None, sql.in_(updates["status"], "Open", "In progress")):
         raise Refusal(
             "Set the status to Open or In progress; resolve_ticket and close_ticket do the rest"
         )
@@ -62,28 +57,23 @@ def edit_ticket(call: Call, ticket_id: int, updates: dict[str, Any]) -> Mapping[
         TICKETS,
         ticket,
         {
-            "title": sql.short(
-                sql.coalesce(sql.field(updates, "title"), ticket["title"]), "tickets.title"
-            ),
+            "title": sql.short(sql.coalesce(updates["title"], ticket["title"]), "tickets.title"),
             "description": sql.short(
-                sql.coalesce(sql.field(updates, "description"), ticket["description"]),
-                "tickets.description",
+                sql.coalesce(updates["description"], ticket["description"]), "tickets.description"
             ),
             "status": sql.one_of(
-                sql.coalesce(sql.field(updates, "status"), ticket["status"]),
+                sql.coalesce(updates["status"], ticket["status"]),
                 ("Open", "In progress", "Resolved", "Closed"),
                 "tickets.status",
             ),
             "priority": sql.integer(
-                sql.coalesce(sql.field(updates, "priority"), ticket["priority"]), "tickets.priority"
+                sql.coalesce(updates["priority"], ticket["priority"]), "tickets.priority"
             ),
             "resolution": sql.short(
-                ticket["resolution"] if sql.field(updates, "status") is None else None,
-                "tickets.resolution",
+                ticket["resolution"] if updates["status"] is None else None, "tickets.resolution"
             ),
             "resolved_by": sql.short(
-                ticket["resolved_by"] if sql.field(updates, "status") is None else None,
-                "tickets.resolved_by",
+                ticket["resolved_by"] if updates["status"] is None else None, "tickets.resolved_by"
             ),
         },
     )
