@@ -71,7 +71,7 @@ CODES: dict[str, str] = {
     "AFS408": "a column that cannot be written",
     "AFS409": "a column that must be set",
     "AFS410": "a wrong number of columns, values or arguments",
-    "AFS411": "something that is no list where one is unnested or indexed, or has no names for its columns",
+    "AFS411": "no list where one is unnested or read by position, or no names for it",
     "AFS413": "an argument that must be written out",
     "AFS414": "a replacement that is longer than what it replaces",
     "AFS501": "a body that may end without a result",
