@@ -324,11 +324,16 @@ while True:
 """
 
 
+def listens_to_ctrl_c() -> None:
+    """Also where the tests run in the background of a shell, which has its programs ignore it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def started(program: str) -> tuple[subprocess.Popen[str], list[int]]:
     """A program in a process group of its own, as a shell would start it, and its workers."""
     run = subprocess.Popen(
         [sys.executable, "-c", START + program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        start_new_session=True, preexec_fn=listens_to_ctrl_c,
     )  # fmt: skip
     assert run.stdout is not None
     return run, [int(word) for word in run.stdout.readline().split()]
@@ -345,7 +350,10 @@ def test_ctrl_c_ends_the_workers() -> None:
     run, running = started(PLAY)
     time.sleep(0.3)
     os.killpg(run.pid, signal.SIGINT)
-    _, errors = run.communicate(timeout=30)
+    try:
+        _, errors = run.communicate(timeout=30)
+    finally:
+        run.kill()
     assert gone(running)
     assert errors.count("KeyboardInterrupt") == 1 and "forgec_runtime/worker.py" not in errors
 
