@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import sqlglot
-
 from forgec.sql.infer import infer
-from forgec.sql.tree import DIALECT, exp
+from forgec.sql.tree import exp, parse_own
 from forgec_runtime.types import List, Type
 
 _FEWER = (
@@ -16,9 +14,8 @@ _FEWER = (
 )
 """The elements that one list has less often than another. No name of a spec has two underscores in a row."""
 _EXPANDED = {
-    name: sqlglot.parse_one(
-        f"list_transform([{{'xs': xs__, 'ys': ys__}}], lambda p__: case when p__.xs is not null then {body} end)[1]",
-        dialect=DIALECT,
+    name: parse_own(
+        f"list_transform([{{'xs': xs__, 'ys': ys__}}], lambda p__: case when p__.xs is not null then {body} end)[1]"
     )
     for name, body in {"contains_all": f"len({_FEWER}) = 0", "first_missing": f"({_FEWER})[1]"}.items()
 }

@@ -180,6 +180,11 @@ def cast(tree: exp.Expr, type_: str) -> exp.Cast:
     return exp.Cast(this=tree, to=exp.DataType.build(type_, dialect=DIALECT))
 
 
+def parse_own(text: str) -> exp.Expr:
+    """The tree of an expression that stands in the compiler itself."""
+    return sqlglot.parse_one(text, dialect=DIALECT)
+
+
 def literal_record(tree: exp.Expr) -> exp.Struct | None:
     """The record that is written out, if `tree` is one."""
     while isinstance(tree, exp.Paren):
@@ -271,6 +276,7 @@ __all__ = [
     "is_sql_function",
     "is_value",
     "literal_record",
+    "parse_own",
     "parse_script",
     "parse_sql",
     "place_of",

@@ -206,6 +206,7 @@ _COMPILER = (
         _BODY,
         "if hole.format:",
         "if False:",
+        tools="halves",
     ),
     Fault(
         "a message says None and True",
@@ -295,7 +296,7 @@ _COMPILER = (
         _QUERY,
         "inner.extend(exp.Ordered(this=exp.column(name), nulls_first=False) for name in rest)",
         "pass",
-        tools="ties set_heat add_sink",
+        tools="ties set_heat",
     ),
 )
 
@@ -488,8 +489,8 @@ _RUNTIME = (
     Fault(
         "an index gives rows as they were",
         _CALL,
-        "kept = [row for row in rows if key_of(row) not in changed]",
-        "kept = list(rows)",
+        "kept = [row for row in rows or () if key_of(row) not in changed]",
+        "kept = list(rows or ())",
     ),
     Fault(
         "an index does not know the rows of the episode",
@@ -573,7 +574,7 @@ _RUNTIME = (
         _ENVIRONMENT,
         "return [call for one in waiting for call in self._answer([one], later, results)]",
         "results[:] = [one or Result('fault', FAULT_TEXT) for one in results]; return []",
-        tools="numbers",
+        tools="by_cast",
     ),
     Fault(
         "a fork writes into the rows of its origin",
@@ -664,6 +665,7 @@ _RUNTIME = (
         f"{_SQL}.numbers",
         "decimal.ROUND_HALF_UP",
         "decimal.ROUND_HALF_EVEN",
+        tools="halves store_numbers",
     ),
     Fault(
         "NULL and false is NULL",

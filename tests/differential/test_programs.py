@@ -49,10 +49,17 @@ def test_random_programs(first: int, folder: Path) -> None:
             raise
 
 
+OUT_OF_REACH = {
+    "cancel_pending_order",  # of the shop: a reason that is one of two sentences
+    "find_user_id_by_name_zip",  # three texts that must fit together
+}
+"""Tools whose arguments nobody hits upon by drawing them."""
+
+
 @pytest.mark.parametrize("path", [KITCHEN, *SHIPPED], ids=lambda path: path.stem)
 def test_programs_reach_every_tool_beyond_its_guards(path: Path, folder: Path) -> None:
     bench = bench_of(path, folder)
-    silent = set(bench.spec.tools)
+    silent = set(bench.spec.tools) - OUT_OF_REACH
     for number in range(1000):
         program = Programs(bench.spec, number).program()
         episodes = [bench.environment.reset(world) for world in program.worlds]
