@@ -204,7 +204,7 @@ class _Package:
         function = source.function(plan)
         parameters = [self._parameter(parameter) for parameter in tool.parameters]
         rows = self._told_rows(tool)
-        used = source.names_in(function, *parts, *parameters) | {"Call", "Tool"} | ({rows} if rows else set())
+        used = source.names_in(function, *parts, *parameters) | {"Call", "Tool", *rows}
         types = set(self.named.values()) & used
         local = [("..", {"actions", "functions"} & used), ("..schema", (self.tables & used) | types)]
         return self._python(
@@ -212,14 +212,17 @@ class _Package:
             function_name=plan.name, parameters=parameters, rows=rows,
         )  # fmt: skip
 
-    def _told_rows(self, tool: m.Tool) -> str | None:
-        """The table of the rows that a tool returns, if they are told without some of its columns."""
-        shape = tool.returns.shape if tool.returns is not None else None
-        if not isinstance(shape, Row | Rows) or shape.table is None:
-            return None
-        family = [name for name in self.spec.tables if name == shape.table or self._is_inside(name, shape.table)]
-        sparse = any(column.when for name in family for column in self.spec.tables[name].columns)
-        return self.plan.constants.tables[shape.table] if sparse else None
+    def _told_rows(self, tool: m.Tool) -> list[str]:
+        """The tables of which a tool returns rows that are told without some of their columns."""
+        kinds = () if tool.returns is None else tool.returns.kinds or (tool.returns,)
+        shapes = [kind.shape for kind in kinds]
+        tables = [shape.table for shape in shapes if isinstance(shape, Row | Rows) and shape.table is not None]
+        return [self.plan.constants.tables[table] for table in tables if self._is_sparse(table)]
+
+    def _is_sparse(self, table: str) -> bool:
+        """Whether a table, or one that is nested in it, has alternatives."""
+        family = [name for name in self.spec.tables if name == table or self._is_inside(name, table)]
+        return any(column.when for name in family for column in self.spec.tables[name].columns)
 
     def _is_inside(self, name: str, table: str) -> bool:
         """Whether a table is nested in another, at any depth."""

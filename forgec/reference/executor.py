@@ -37,10 +37,11 @@ class Answer:
 
 
 class _Done(Exception):
-    """A `return` or `reply` was reached."""
+    """A `return` or `reply` was reached; `result` is what is declared of what a `return` gives."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Any, result: m.Result | None = None) -> None:
         self.value = value
+        self.result = result
 
 
 class ReferenceEpisode:
@@ -91,7 +92,7 @@ class ReferenceEpisode:
             connection.execute("commit")
             self.changed.update(running.before)
             self.ended = self.spec.tools[tool].ends
-            return Answer(True, value, "", told(self.spec, self.spec.tools[tool].returns, value))
+            return Answer(True, value, "", told(self.spec, running.result, value))
         connection.execute("rollback")
         self.counters, self.broken_rules = counters, broken
         return answer
@@ -125,6 +126,7 @@ class _Call:
 
     def __init__(self, episode: ReferenceEpisode, tool: m.Tool, arguments: Mapping[str, Any]) -> None:
         self.episode = episode
+        self.result: m.Result | None = None
         self.spec = episode.spec
         self.database = episode.database
         self.tool = tool
@@ -143,7 +145,7 @@ class _Call:
         try:
             self._block(self.tool.body)
         except _Done as done:
-            value = done.value
+            value, self.result = done.value, done.result
         if self.wrote:
             for sync in self.spec.syncs.values():
                 self.sync(sync)
@@ -212,7 +214,7 @@ class _Call:
             if statement.result.nested:
                 assert isinstance(shape, Row | Rows) and shape.table is not None
                 value = with_nested(self.spec, self.database, self.spec.tables[shape.table], value)
-            raise _Done(value)
+            raise _Done(value, statement.result)
         elif isinstance(statement, m.Reply):
             raise _Done(self._text(statement.message))
         elif isinstance(statement, m.Fail):

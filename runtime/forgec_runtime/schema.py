@@ -104,6 +104,11 @@ class Table(Generic[Row]):
         return tuple(part for part in self.parts if isinstance(part, Table))
 
     @cached_property
+    def document(self) -> frozenset[str]:
+        """What a row has with those nested in it."""
+        return frozenset({*self.names, *(table.last for table in self.nested)})
+
+    @cached_property
     def inherited(self) -> tuple[str, ...]:
         """The columns that name the parent of a row."""
         return self.key[:-1] if self.parent is not None else ()

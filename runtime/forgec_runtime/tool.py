@@ -48,8 +48,8 @@ class Parameter:
 class Tool:
     """A tool: `function(call, *arguments)` in the order of `parameters`; `side` is who calls it.
 
-    With `ends`, the episode has ended once a call of it succeeded. Where it returns rows of a table with alternatives,
-    `rows` is that table.
+    With `ends`, the episode has ended once a call of it succeeded. `rows` are the tables with alternatives of which it
+    returns rows; of results of several kinds, that of a table has its columns.
     """
 
     name: str
@@ -58,11 +58,14 @@ class Tool:
     parameters: tuple[Parameter, ...] = field(default=())
     side: Side = "agent"
     ends: bool = False
-    rows: Table[Any] | None = None
+    rows: tuple[Table[Any], ...] = ()
 
     def told(self, value: Any) -> Any:
         """The value that a call gives, as an agent reads it."""
-        return value if self.rows is None else self.rows.told(value)
+        for table in self.rows:
+            if not isinstance(value, Mapping) or value.keys() == table.document:
+                return table.told(value)
+        return value
 
     @cached_property
     def names(self) -> frozenset[str]:

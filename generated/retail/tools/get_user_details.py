@@ -25,5 +25,5 @@ GET_USER_DETAILS = Tool(
     doc="A customer's profile, payment methods and orders.",
     parameters=(Parameter("user_id", t.Text(), doc="", references="users"),),
     function=get_user_details,
-    rows=USERS,
+    rows=(USERS,),
 )

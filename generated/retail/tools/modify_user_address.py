@@ -63,5 +63,5 @@ MODIFY_USER_ADDRESS = Tool(
         Parameter("zip", t.Text(), doc=""),
     ),
     function=modify_user_address,
-    rows=USERS,
+    rows=(USERS,),
 )

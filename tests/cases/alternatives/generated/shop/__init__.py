@@ -11,7 +11,7 @@ from forgec_runtime import Environment, World
 
 from .schema import CARTS, CARTS_LINES, METHODS
 from . import tasks
-from .tools import ADD, ALL_OF, PAY, PUT, SPEND, TURN
+from .tools import ADD, ALL_OF, FIND, PAY, PUT, SPEND, TURN
 
 _HERE = Path(__file__).parent
 
@@ -31,6 +31,7 @@ ENVIRONMENT = Environment(
         SPEND,
         TURN,
         PUT,
+        FIND,
         PAY,
     ),
     invariants=(),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from .add import ADD
 from .all_of import ALL_OF
+from .find import FIND
 from .pay import PAY
 from .put import PUT
 from .spend import SPEND
@@ -14,6 +15,7 @@ from .turn import TURN
 __all__ = [
     "ADD",
     "ALL_OF",
+    "FIND",
     "PAY",
     "PUT",
     "SPEND",

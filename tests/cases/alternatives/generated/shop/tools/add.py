@@ -49,5 +49,5 @@ ADD = Tool(
         Parameter("owner", t.Text(), doc="", optional=True),
     ),
     function=add,
-    rows=METHODS,
+    rows=(METHODS,),
 )

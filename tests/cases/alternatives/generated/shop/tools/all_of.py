@@ -39,5 +39,5 @@ ALL_OF = Tool(
     doc="",
     parameters=(Parameter("source", SOURCE, doc="", optional=True),),
     function=all_of,
-    rows=METHODS,
+    rows=(METHODS,),
 )

@@ -32,5 +32,5 @@ PUT = Tool(
         Parameter("words", t.Text(), doc="", optional=True),
     ),
     function=put,
-    rows=CARTS,
+    rows=(CARTS,),
 )
