@@ -65,7 +65,7 @@ class _Build:
         self.tables = build_tables(self._items(nodes.Table), self.types, self.report)
         self.types.tables = self.tables
         oracle = Oracle(self.tables.values())
-        checker = SqlChecker(oracle, Emitter(self.tables, self.functions, clock), self.report)
+        checker = SqlChecker(oracle, self.report, Emitter(self.tables, self.functions, clock))
         scope = Scope(self.tables, self.functions, views=self.views)
         check_columns(self._items(nodes.Table), self.tables, checker, scope)
         self._views_and_functions(checker, scope)
@@ -129,7 +129,7 @@ class _Build:
                     "AFS211", f"unknown setting `{setting.name}`", setting.name.span, help="known is `clock`"
                 )
                 continue
-            checker = SqlChecker(Oracle(), Emitter({}, {}, clock), self.report)
+            checker = SqlChecker(Oracle(), self.report, Emitter({}, {}, clock))
             sql = checker.expression(setting.value, Scope({}, {}))
             if sql is None:
                 continue
@@ -154,7 +154,7 @@ class _Build:
         names = Names("type", self.report)
         declared = (nodes.Enum, nodes.Record, nodes.Domain)
         self.types.declared = frozenset(item.name.text for item in self.file.items if isinstance(item, declared))
-        checker = SqlChecker(Oracle(), Emitter({}, {}, clock), self.report)
+        checker = SqlChecker(Oracle(), self.report, Emitter({}, {}, clock))
         made_of_others = sorted(self.file.items, key=lambda item: not isinstance(item, nodes.Enum))
         for item in made_of_others:
             if not isinstance(item, declared) or not names.add(item.name, lower=False):

@@ -114,7 +114,7 @@ class _Planner:
     def __init__(self, spec: m.Spec) -> None:
         self.spec = spec
         emitter = Emitter(spec.tables, spec.functions, spec.clock)
-        self.checker = SqlChecker(Oracle(spec.tables.values()), emitter, Report())
+        self.checker = SqlChecker(Oracle(spec.tables.values()), Report(), emitter)
         self.constants = Constants.of(spec)
         schema = {*self.constants.tables.values(), *self.constants.types.values()}
         self.taken = {

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from forgec.source import Span
-from forgec.sql.check import EXAMPLES, SqlChecker
+from forgec.sql.check import SqlChecker
+from forgec.sql.fitting import EXAMPLES
 from forgec.sql.oracle import Rejected
 from forgec.sql.tree import Value, cast, exp
 from forgec_runtime.types import Type

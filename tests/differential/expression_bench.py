@@ -48,7 +48,7 @@ class Expression:
         self.values: dict[str, Shape] = {
             "abcde"[i]: Cell(type_of(type_), type_.endswith("?")) for i, type_ in enumerate(self.types)
         }
-        self.checker = SqlChecker(ORACLE, Emitter({}, {}, CLOCK), Report())
+        self.checker = SqlChecker(ORACLE, Report(), Emitter({}, {}, CLOCK))
         source = Source("expression", self.text)
         places = [Span(source, i, i + 1) for i, character in enumerate(self.text) if character == "$"]
         span = Span(source, 0, len(self.text))
