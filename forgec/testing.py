@@ -12,6 +12,7 @@ from forgec.reference import ReferenceEpisode
 from forgec.source import Span
 from forgec.sql.query import Sql, values_in
 from forgec_runtime import Environment, sql
+from forgec_runtime.engine import EngineError
 from forgec_runtime.results import json_able, to_json
 from forgec_runtime.tool import decode_arguments
 
@@ -52,11 +53,17 @@ class _Run:
         for step in self.test.steps:
             if isinstance(step, m.Run):
                 self._call(step)
-            elif self.reference.evaluate(step.sql, self.values) is not True:
+            elif self._value(step.sql) is not True:
                 raise _Failed("this does not hold", step.sql.span, self._shown(step.sql))
 
+    def _value(self, sql_: Sql) -> Any:
+        try:
+            return self.reference.evaluate(sql_, self.values)
+        except EngineError as error:
+            raise _Failed("this cannot be computed", sql_.span, str(error).splitlines()[0]) from None
+
     def _call(self, step: m.Run) -> None:
-        arguments = {name: self.reference.evaluate(sql_, self.values) for name, sql_ in step.call.arguments.items()}
+        arguments = {name: self._value(sql_) for name, sql_ in step.call.arguments.items()}
         tool = self.environment.tool(step.call.tool)
         given = [(self.episode, step.call.tool, _json_able(arguments))]
         (result,) = self.environment.step(given, by=None)
@@ -84,7 +91,7 @@ class _Run:
         if step.fails is not None:
             raise _Failed("this call should fail", step.call.span, f"it succeeds with {result.text}")
         if step.returns is not None:
-            wanted = self.reference.evaluate(step.returns, self.values)
+            wanted = self._value(step.returns)
             if result.value != wanted:
                 raise _Failed(f"expected {sql.text(wanted)}", step.returns.span, f"it returns {result.text}")
         if step.name is not None:

@@ -478,6 +478,21 @@ def test_a_false_expectation_is_shown_with_the_values_it_looked_at() -> None:
     assert "^^^^^^^^^^^^^ $name is Ada\n" in shown
 
 
+@pytest.mark.parametrize(
+    "step",
+    [
+        "expect (select max(cast(name as integer)) from members) > 0;",
+        "name_of(member_id: (select cast(cast(name as integer) as text) from members limit 1));",
+        "name_of(member_id: 'M1') returns (select cast(cast(name as integer) as text) from members limit 1);",
+    ],
+)
+def test_what_duckdb_cannot_compute_is_a_finding(step: str) -> None:
+    result = failing(step)
+    assert result.exit_code == 1
+    assert "error[AFS901]: this cannot be computed\n" in result.stderr
+    assert "^ Conversion Error: Could not convert string 'Ada' to INT64" in result.stderr
+
+
 def test_tests_are_chosen_by_their_titles() -> None:
     failing("name_of(member_id: 'M1') returns 'Bob';")
     result = invoke("test", "desk.afs", "-k", "has a name")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forgec.diagnostics import Label, Report, counted
-from forgec.model.spec import Spec, World
+from forgec.model.spec import Check, Column, Spec, Table, World
 from forgec.reference.constraints import failures
 from forgec.reference.database import ReferenceDatabase
 from forgec.sql.tree import exp
@@ -25,19 +25,41 @@ def _check(spec: Spec, world: World, report: Report) -> None:
     for table in spec.tables.values():
         for column in table.columns:
             for check in column.checks:
-                for row, place in zip(world.rows[table.name], world.places[table.name], strict=True):
-                    if any(failures(check, database, {"row": row})):
-                        key = ", ".join(sql.text(row[part.name]) for part in table.key)
-                        related = [Label(check.sql.span, "the check")]
-                        value = sql.text(row[column.name])
-                        message = f"{f'{table.title} {key}'.rstrip()}: {column.name} {value} breaks its check"
-                        report.error("AFS606", message, place, related=related)
+                _check_rows(table, column, check, world, database, report)
     for invariant in spec.invariants:
-        if database.holds(invariant.sql.expression, {}) is not True:
-            related = [Label(invariant.sql.span, "the invariant")]
+        related = [Label(invariant.sql.span, "the invariant")]
+        try:
+            holds = database.holds(invariant.sql.expression, {})
+        except EngineError as error:
+            what = f"the invariant `{invariant.name}` cannot be computed in the world `{world.name}`"
+            hint = "it must be true or false of every state"
+            report.error("AFS606", f"{what}: {_reason(error)}", world.span, related=related, help=hint)
+            continue
+        if holds is not True:
             message = f"the world `{world.name}` breaks the invariant `{invariant.name}`"
             notes = _rows_that_break(invariant.sql.expression, database)
             report.error("AFS606", message, world.span, related=related, notes=notes)
+
+
+def _check_rows(
+    table: Table, column: Column, check: Check, world: World, database: ReferenceDatabase, report: Report
+) -> None:
+    related = [Label(check.sql.span, "the check")]
+    for row, place in zip(world.rows[table.name], world.places[table.name], strict=True):
+        key = ", ".join(sql.text(row[part.name]) for part in table.key)
+        named = f"{f'{table.title} {key}'.rstrip()}: {column.name} {sql.text(row[column.name])}"
+        try:
+            breaks = any(failures(check, database, {"row": row}))
+        except EngineError as error:
+            report.error("AFS606", f"{named} cannot be checked: {_reason(error)}", place, related=related)
+            continue
+        if breaks:
+            report.error("AFS606", f"{named} breaks its check", place, related=related)
+
+
+def _reason(error: EngineError) -> str:
+    """What DuckDB says, without the statement that it says it about."""
+    return str(error).splitlines()[0]
 
 
 def _rows_that_break(condition: exp.Expr, database: ReferenceDatabase) -> list[str]:

@@ -115,8 +115,9 @@ class _Body:
     def checks(self) -> list[Group]:
         """What the types of the parameters demand, in their order."""
         self.low.purpose = "check"
+        before = f"{self.routine.name}." if isinstance(self.routine, m.Action) else ""
         return [
-            ("checks", check_lines(self.low, check, "", _refuse))
+            ("checks", check_lines(self.low, check, before, _refuse))
             for parameter in self.routine.parameters
             for check in parameter.checks
         ]

@@ -159,10 +159,11 @@ class _Call:
         self._block(sync.body)
 
     def _arguments(self, routine: m.Routine) -> None:
+        before = f"{routine.name}." if isinstance(routine, m.Action) else ""
         for parameter in routine.parameters:
             for check in parameter.checks:
                 for text in failures(check, self.database, self.values):
-                    raise Refusal(text)
+                    raise Refusal(before + text)
 
     def _references(self, routine: m.Routine) -> None:
         for parameter in routine.parameters:

@@ -57,6 +57,10 @@ class Type:
         """The Python value of a JSON `value`. Raises `Mismatch`."""
         raise NotImplementedError
 
+    def __deepcopy__(self, memo: object) -> Type:
+        """Itself: a type never changes, and trees that are copied hold many."""
+        return self
+
 
 @dataclass(frozen=True)
 class Text(Type):

@@ -34,7 +34,7 @@ def note_(
 
 def reward(call: Call, customer_id: str, points: int) -> None:
     if not 0 <= points <= 500:
-        raise Refusal("points must satisfy value between 0 and 500")
+        raise Refusal("reward.points must satisfy value between 0 and 500")
 
     if call.find(CUSTOMERS, customer_id) is None:
         raise Refusal("There is no such customer")
