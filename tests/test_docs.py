@@ -27,7 +27,7 @@ from forgec.model.doing import MAX_LEVELS, MAX_STATEMENTS
 from forgec.model.names import MAX_NAME
 from forgec.pipeline import check_source, generate_package
 from forgec.source import Source
-from forgec.sql import size
+from forgec.sql import allow, size
 from forgec.sql.allow import CASTS, FUNCTIONS, NAMED_FUNCTIONS, OPERATORS, STRUCTURE, UNITS
 from forgec.sql.tree import parse_sql
 from forgec.syntax import parse, scan
@@ -139,7 +139,7 @@ def _limits() -> str:
         "brackets inside each other": f"{scan.MAX_DEPTH}",
         "a name": f"{MAX_NAME} characters",
         "one piece of SQL, its functions written out": f"{size.MAX_PARTS:,} parts on {size.MAX_DEPTH} levels",
-        "a record, those inside it included": f"{types.MAX_FIELDS:,} fields on {types.MAX_LEVELS} levels",
+        "a record, those inside it included": f"{allow.MAX_FIELDS:,} fields on {types.MAX_LEVELS} levels",
         "tables inside each other, in one that is not nested": f"{nested.MAX_LEVELS} levels",
         "a list or map in a column or argument": f"{MAX_ELEMENTS:,} elements or entries",
         "a text in a column or argument": f"{MAX_TEXT:,} characters",

@@ -9,7 +9,7 @@ from forgec.diagnostics import Report, did_you_mean
 from forgec.model.documents import document
 from forgec.model.names import Names
 from forgec.model.spec import Domain, Result, Table
-from forgec.sql.allow import MAX_DIGITS
+from forgec.sql.allow import MAX_DIGITS, MAX_FIELDS
 from forgec.sql.scope import EACH, Cell, Claim, Row, Rows, Shape, table_at, titles
 from forgec.syntax import nodes
 from forgec_runtime.types import (
@@ -39,7 +39,6 @@ _ELSEWHERE = {
 }  # fmt: skip
 """What other languages call the types of this one."""
 MAX_PRECISION = MAX_DIGITS
-MAX_FIELDS = 1_000
 MAX_LEVELS = 20
 
 

@@ -77,12 +77,12 @@ _TYPED = (
 )  # fmt: skip
 
 
-def returning(value: ast.expr, type_: str) -> list[ast.stmt]:
+def returning(value: ast.expr, type_: str, name: str = "result") -> list[ast.stmt]:
     """`return value`; by way of a name with its type where the value comes from a function typed `Any`."""
     calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
     if all(ast.unparse(node.func) in _TYPED for node in calls) or isinstance(value, ast.Dict) or py.is_written(value):
         return [ast.Return(value)]
-    return [py.annotated("result", type_, value), ast.Return(py.name("result"))]
+    return [py.annotated(name, type_, value), ast.Return(py.name(name))]
 
 
 class _Body:
@@ -313,9 +313,8 @@ class _Body:
                 counted = self.low.attempt(lambda: picks.single(self.low, tree))
                 return [py.assign(target, counted.node if counted is not None else self._ask(tree, "value"))]
             lowered = self.low.value(tree)
-            if target != "result":
-                lowered = replace(lowered, node=self._bounded(tree, lowered))
-            if any(isinstance(node, ast.Call) for node in ast.walk(lowered.node)) and target != "result":
+            lowered = replace(lowered, node=self._bounded(tree, lowered))
+            if any(isinstance(node, ast.Call) for node in ast.walk(lowered.node)):
                 return [py.annotated(target, annotation(Cell(lowered.type, lowered.optional)), lowered.node)]
             return [py.assign(target, lowered.node)]
         if isinstance(tree, Value):
@@ -375,7 +374,7 @@ class _Body:
         assert self.result is not None
         self.low.purpose = "select_result"
         sql, shape, result = statement.sql, statement.result.body, statement.result
-        tree, name = sql.expression, self._free("result") if self.result.kinds else "result"
+        tree, name = sql.expression, self._free("result")
         if statement.message is None and isinstance(tree, Value) and "cell" not in tree.meta:
             self._note_none(isinstance(sql.shape, Row) and sql.shape.optional)
             return [ast.Return(self._whole(py.name(self.low.name_in_python(tree.name)), result))]
@@ -389,22 +388,36 @@ class _Body:
             assert isinstance(last, ast.Assign)
             there = isinstance(last.value, ast.Dict) or self.low.is_there(last.value)
             optional = not isinstance(shape, Rows) and not there
+        untyped = isinstance(shape, Cell) and any(self._is_untyped(value.name) for value in tree.find_all(Value))
         if statement.message is not None:
             value = py.name(name)
             if isinstance(shape, Cell):
-                lines[-1] = self._typed(lines[-1])
+                lines[-1] = self._annotated(lines[-1], optional=True) if untyped else self._typed(lines[-1])
             missing = ast.UnaryOp(ast.Not(), value) if isinstance(shape, Rows) else py.is_none(value)
             lines.append(ast.If(missing, [self._refusal(statement.message)], []))
             return [*lines, ast.Return(self._whole(value, result))]
         self._note_none(optional)
+        if untyped:
+            return [*lines[:-1], self._annotated(lines[-1], optional=optional), ast.Return(py.name(name))]
         return self._returned(lines, optional, result)
+
+    def _is_untyped(self, path: str) -> bool:
+        """Whether a value is read from a dictionary that Python knows no types of: no row of a table."""
+        head, *rest = path.split(".")
+        shape = self.low.values.get(head)
+        return bool(rest) and (not isinstance(shape, Row) or shape.table is None or len(rest) > 1)
+
+    def _annotated(self, line: ast.stmt, *, optional: bool) -> ast.stmt:
+        assert isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
+        return py.annotated(line.targets[0].id, self._result_type() + (" | None" if optional else ""), line.value)
 
     def _returned(self, lines: list[ast.stmt], optional: bool, result: m.Result) -> list[ast.stmt]:
         """`return` of what the last line assigns; by way of a typed name where its own type says nothing."""
         last = lines[-1]
         assert isinstance(last, ast.Assign)
         type_ = self._result_type() + (" | None" if optional else "")
-        return [*lines[:-1], *returning(self._whole(last.value, result), type_)]
+        assert isinstance(last.targets[0], ast.Name)
+        return [*lines[:-1], *returning(self._whole(last.value, result), type_, last.targets[0].id)]
 
     def _whole(self, found: ast.expr, result: m.Result) -> ast.expr:
         """A row, or rows, with those that are nested in it."""
@@ -417,8 +430,8 @@ class _Body:
 
     def _typed(self, line: ast.stmt) -> ast.stmt:
         """`result = ...` with its type, where that comes from a function typed `Any`."""
-        assert isinstance(line, ast.Assign)
-        written, *rest = returning(line.value, f"{self._result_type()} | None")
+        assert isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name)
+        written, *rest = returning(line.value, f"{self._result_type()} | None", line.targets[0].id)
         return written if rest else line
 
     def _note_none(self, optional: bool) -> None:

@@ -102,6 +102,11 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
     exp.In: {"this", "expressions", "query"},
     exp.Case: {"this", "ifs", "default"},
     exp.Trim: {"this"},
+    exp.Length: {"this"},
+    exp.Floor: {"this"},
+    exp.Ceil: {"this"},
+    exp.Min: {"this"},
+    exp.Max: {"this"},
     exp.LastDay: {"this"},
     exp.TimestampTrunc: {"this", "unit"},
     exp.DateTrunc: {"this", "unit"},
@@ -114,6 +119,8 @@ _PARTS: dict[type[exp.Expr], set[str]] = {
 """For nodes that carry clauses: the clauses that may be there."""
 
 _ALLOWED = {*STRUCTURE, *OPERATORS, *FUNCTIONS}
+MAX_FIELDS = 1_000
+"""Of a record, those of the records in it included."""
 MAX_DIGITS = 18
 """Of a decimal, before and after its point: as many as DuckDB computes with quickly."""
 
@@ -161,8 +168,8 @@ def _check_call(fragment: Fragment, node: exp.Func, scope: Scope, report: Report
 
 def _problem(node: exp.Expr, fragment: Fragment) -> tuple[str, str, str | None] | None:
     kind = type(node)
-    if kind is exp.Literal and not node.is_string and (len(node.name) > 40 or not isfinite(float(node.name))):
-        return "AFS403", "this number is too large", None
+    if kind is exp.Literal and not node.is_string:
+        return _problem_of_number(node.name)
     if kind is exp.In and node.args.get("field") is not None:
         return (
             "AFS405",
@@ -184,6 +191,14 @@ def _problem(node: exp.Expr, fragment: Fragment) -> tuple[str, str, str | None] 
     return _problem_of_detail(node)
 
 
+def _problem_of_number(text: str) -> tuple[str, str, str | None] | None:
+    try:
+        known = len(text) <= 40 and isfinite(float(text))
+    except ValueError:
+        return "AFS401", "this number cannot be read", "such as 1.5 or 2e10"
+    return None if known else ("AFS403", "this number is too large", None)
+
+
 def _says_something(value: object) -> bool:
     return bool(value) and value != []
 
@@ -193,8 +208,17 @@ def _problem_of_detail(node: exp.Expr) -> tuple[str, str, str | None] | None:
         name = node.this.name if hasattr(node.this, "name") else str(node.this)
         if name not in _TYPES:
             return "AFS405", "this type may not be cast to", "types: " + ", ".join(sorted(CASTS))
-        if node.expressions and int(node.expressions[0].name) > MAX_DIGITS:
+        digits = [part.name for part in node.expressions]
+        if digits and (name != "DECIMAL" or not all(digit.isdigit() for digit in digits)):
+            return "AFS405", "this type may not be cast to", "digits are written as in `decimal(8, 2)`"
+        if digits and int(digits[0]) > MAX_DIGITS:
             return "AFS405", f"a decimal has at most {MAX_DIGITS} digits", None
+    elif isinstance(node, exp.Struct):
+        if not all(isinstance(part, exp.PropertyEQ) for part in node.expressions):
+            return "AFS405", "a record has names for what it holds", "such as {'name': 'Ada', 'age': 36}"
+    elif isinstance(node, exp.Table):
+        if node.alias_column_names:
+            return "AFS405", "the columns of a table keep their names", "rename them in a select: `a as b`"
     elif isinstance(node, exp.CurrentDate) and node.this is not None:
         return "AFS410", "`today` takes no arguments", None
     elif isinstance(node, exp.Interval):
@@ -230,6 +254,10 @@ def _problem_of_call(node: exp.Func) -> tuple[str, str, str | None] | None:
     elif isinstance(node, exp.GroupConcat):
         if not _is_text(node.args.get("separator")):
             return "AFS413", "`string_agg` takes a literal text between its values", "such as `string_agg(x, ', ')`"
+    elif isinstance(node, exp.DateDiff):
+        unit = node.args.get("unit")
+        if unit is None or unit.name.upper() not in UNITS:
+            return "AFS413", "`date_diff` takes a literal unit", "units: " + ", ".join(sorted(UNITS)).lower()
     elif isinstance(node, exp.TimestampTrunc | exp.DateTrunc):
         if node.args["unit"].name.upper() not in UNITS:
             return "AFS413", "`date_trunc` takes a literal unit", "units: " + ", ".join(sorted(UNITS)).lower()

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from forgec.sql.allow import MAX_FIELDS
 from forgec_runtime.engine import EngineError, connect, lock
 from forgec_runtime.types import (
     Boolean,
@@ -62,7 +63,10 @@ class Oracle:
 
         Raises `Rejected`.
         """
-        columns = [(name, text, parse_type(text)) for name, text, *_ in self._run(f"describe {query}")]
+        described = [(name, text) for name, text, *_ in self._run(f"describe {query}")]
+        if any(text.count(", ") > 2 * MAX_FIELDS for _, text in described):  # a map, too, has one
+            raise Rejected(f"a record of this holds more than {MAX_FIELDS:,} fields")
+        columns = [(name, text, parse_type(text)) for name, text in described]
         for _, text, type_ in columns:
             if type_ is None and '"NULL"' not in text:
                 raise Rejected(f"no column and no value of a spec holds {text}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from forgec.diagnostics import Report, counted
+from forgec.sql.allow import MAX_FIELDS
 from forgec.sql.expressions import ExpressionResolver, known_type, settled
 from forgec.sql.frames import UNKNOWN, Columns, Frame
 from forgec.sql.infer import common, infer
@@ -61,7 +62,7 @@ class QueryResolver(ExpressionResolver):
         frame = Frame({}, columns, outer)
         self._order(node, frame)
         pairs = zip(columns.items(), others.values(), strict=True)
-        return {name: Cell(UNKNOWN, a.optional or b.optional) for (name, a), b in pairs}
+        return {name: Cell(UNKNOWN, a.optional or b.optional, extent=max(a.extent, b.extent)) for (name, a), b in pairs}
 
     def _select(self, node: exp.Select, outer: Frame | None) -> Columns:
         frame = Frame(outer=outer)
@@ -105,7 +106,9 @@ class QueryResolver(ExpressionResolver):
             raise self._fail("AFS208", f"the name `{alias}` is used twice in one `from`", node)
         self._check_alias(alias, node)
         if optional:
-            columns = {name: Cell(cell.type, True, cell.references) for name, cell in columns.items()}
+            columns = {
+                name: Cell(cell.type, True, cell.references, extent=cell.extent) for name, cell in columns.items()
+            }
         frame.sources[alias] = columns
         return node
 
@@ -290,7 +293,10 @@ class QueryResolver(ExpressionResolver):
         name = alias or self._natural_name(inner, expression) or f"column{position + 1}"
         if alias:
             self._check_alias(alias, item)
-        cell = expression.meta.get("cell") or Cell(_held(expression), may_be_null(expression))
+        extent = _extent(expression)
+        if extent > MAX_FIELDS:
+            raise self._fail("AFS403", f"a record of this holds more than {MAX_FIELDS:,} fields", item)
+        cell = expression.meta.get("cell") or Cell(_held(expression), may_be_null(expression), extent=extent)
         yield name, expression, cell
 
     def _natural_name(self, node: exp.Expr, resolved: exp.Expr) -> str:
@@ -327,6 +333,15 @@ class QueryResolver(ExpressionResolver):
             output.meta["output"] = True
             return output
         return self._expression(node, frame)
+
+
+def _extent(tree: exp.Expr) -> int:
+    """How many fields a record that is made holds at least: records of records of records may double each time."""
+    cell: Cell | None = tree.meta.get("cell")
+    if cell is not None:
+        return cell.extent
+    parts = [_extent(part) for part in tree.iter_expressions()]
+    return 1 + sum(parts) if isinstance(tree, exp.Struct) else max(parts, default=1)
 
 
 def _held(tree: exp.Expr) -> Type:

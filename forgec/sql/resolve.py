@@ -52,6 +52,9 @@ class Resolver(QueryResolver):
             raise self._fail("AFS407", "an insert names its columns", tree, "insert into t (a, b) values (1, 2)")
         table, _ = self._target(schema.this)
         self._check_rows_change(table, tree)
+        if not schema.expressions:
+            needed = "a table needs a column besides those that the engine fills"
+            raise self._fail("AFS407", "an insert names at least one column", tree, needed)
         columns: list[str] = []
         for identifier in schema.expressions:
             column = table.column(identifier.name)

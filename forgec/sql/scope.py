@@ -33,7 +33,8 @@ class Claim:
 class Cell:
     """A single value: its type, whether it may be NULL, and the table whose key it is, if known.
 
-    Where it is declared, also the name of its domain type, and what it satisfies because of such types.
+    Where it is declared, also the name of its domain type, and what it satisfies because of such types. `extent` is how
+    many fields a record that a query makes has at least, those of its records included.
     """
 
     type: Type
@@ -41,6 +42,7 @@ class Cell:
     references: str | None = None
     domain: str = field(default="", compare=False)
     claims: tuple[Claim, ...] = field(default=(), compare=False)
+    extent: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True)

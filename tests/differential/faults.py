@@ -479,6 +479,7 @@ _RUNTIME = (
         _CONSTRAINTS,
         "if column.unique:\n            if any",
         "if False:\n            if any",
+        tools="retag",
     ),
     Fault(
         "a row is in the way of itself",
@@ -627,6 +628,7 @@ _RUNTIME = (
         _QUERIES,
         "where o.__cid = call.__cid and {same}",
         "where {same}",
+        tools="add_jobs retag left_join",
     ),
     Fault(
         "an answer has no order",

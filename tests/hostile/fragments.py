@@ -369,6 +369,27 @@ NAMES = (
     "count(*) over ()",
     "exists (select * from accounts where id = unknown)",
 )
+DETAILS = (
+    "cast(1 as decimal(x))",
+    "cast(1 as decimal('a', 2))",
+    "cast(1 as decimal(18.5))",
+    "cast(1 as decimal(1e3))",
+    "1e",
+    "{{1}}",
+    "{{7*7}}",
+    "struct_pack(1)",
+    "(select struct_pack(id) from accounts)",
+    "(select owner from accounts as a(owner, id, box))",
+    "(select count(*) from accounts partition (p0))",
+    "date_diff('x; drop', today(), today())",
+    "date_diff('decade', today(), today())",
+    "ceil(1.5, 1)",
+    "floor(1.5, 1)",
+    "max(1, 3)",
+    "min([1, 2], 3)",
+    "length('a', 'utf8')",
+)
+"""What sqlglot reads and another reader would read otherwise, or not at all."""
 STATEMENTS = (
     "1; drop table accounts",
     "1; select 1",
@@ -387,5 +408,5 @@ UNCLOSED = ("'", '"', "(", ")", "]", "}", "{", "/*", "'''", "case when true then
 
 GROUPS = {
     "files": FILES, "settings": SETTINGS, "metadata": METADATA, "chance": CHANCE, "writes": WRITES, "bombs": BOMBS,
-    "types": TYPES, "names": NAMES, "statements": STATEMENTS,
+    "types": TYPES, "names": NAMES, "details": DETAILS, "statements": STATEMENTS,
 }  # fmt: skip

@@ -116,6 +116,29 @@ def test_records_that_multiply() -> None:
     assert told(HEAD + TAIL + "\n".join(chain)) == {"AFS305"}
 
 
+def doubled(*, inside: bool) -> str:
+    """A query whose records hold the one before twice, sixty times."""
+    if not inside:
+        links = (f"c{i} as (select {{'a': x, 'b': x}} as x from c{i - 1})" for i in range(1, 60))
+        return f"with c0 as (select 1 as x), {', '.join(links)} select to_json(x) as y from c59"
+    query = "select 1 as x"
+    for i in range(12):
+        query = f"select {{'a': s{i}.x, 'b': s{i}.x}} as x from ({query}) as s{i}"
+    return f"select to_json(x) as y from ({query}) as s"
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_records_of_queries_that_multiply(inside: bool) -> None:
+    tool = f'tool t() returns text {{ let a = {doubled(inside=inside)}; reply "x"; }}\n'
+    assert told(HEAD + TAIL + tool) == {"AFS403"}
+
+
+def test_records_of_values_that_multiply() -> None:
+    lets = ["let a0 = select 1 as x;"]
+    lets.extend(f"let a{i} = select {{'a': $a{i - 1}.x, 'b': $a{i - 1}.x}} as x;" for i in range(1, 60))
+    assert "AFS304" in told(HEAD + TAIL + f'tool t() returns text {{ {" ".join(lets)} reply "x"; }}\n')
+
+
 def test_tables_that_refer_to_each_other_in_a_long_chain() -> None:
     chain = "\n".join(f"table t{i} {{ id -> t{i + 1} key }}" for i in range(250))
     assert told(HEAD + TAIL + chain + "\ntable t250 { id text key }\n") == set()

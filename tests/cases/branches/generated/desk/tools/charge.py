@@ -34,8 +34,8 @@ def charge(call: Call, member_id: str, amount: Decimal) -> str | None:
     else:
         return "nothing to worry about"
 
-    result: str | None = sql.field(call.find(MEMBERS, member_id), "standing")
-    return result
+    result_2: str | None = sql.field(call.find(MEMBERS, member_id), "standing")
+    return result_2
 
 
 CHARGE = Tool(

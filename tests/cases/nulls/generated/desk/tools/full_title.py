@@ -19,8 +19,8 @@ def full_title(call: Call, book_id: str) -> str | None:
     if b["subtitle"] is None:
         return b["title"]
 
-    result: str | None = sql.add(b["title"] + ": ", b["subtitle"])
-    return result
+    result_2: str | None = sql.add(b["title"] + ": ", b["subtitle"])
+    return result_2
 
 
 FULL_TITLE = Tool(
