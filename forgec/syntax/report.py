@@ -113,7 +113,8 @@ def _help(token: Token, accepted: set[str], source: Source, start: int) -> str |
     if token.type != "NAME":
         return None
     if accepted == {"LPAR", "PARAM"}:
-        return f"the rows of a table are `(select * from {text})`"
+        called = source.text[end:].lstrip().startswith("(")
+        return "SQL stands in brackets here" if called else f"the rows of a table are `(select * from {text})`"
     hint = did_you_mean(text, _keywords(accepted))
     if hint is None and "LET" in accepted and source.text[end:].lstrip().startswith("="):
         return f"a value gets its name with `let {text} = ...;`"
