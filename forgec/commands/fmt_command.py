@@ -20,8 +20,8 @@ from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE, UNREADABLE_CODES
 from forgec.diagnostics import Report
 from forgec.diagnostics.json import as_dict
 from forgec.diagnostics.model import Diagnostic
+from forgec.files.reading import decoded, read
 from forgec.formatting import FormatError, format_source
-from forgec.pipeline import decoded, read
 from forgec.source import Source
 from forgec.writing import write_whole
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forgec.diagnostics import Diagnostic, Report
-from forgec.pipeline import check_source, read
+from forgec.files.reading import read
+from forgec.pipeline import check_source
 from forgec.source import Source
 from forgec.starting.data_files import READERS, read_files
 from forgec.starting.draft import make_draft
