@@ -109,8 +109,8 @@ class Table(Declared):
 
     columns: tuple[Column, ...]
     ties: tuple[Tie, ...] = ()
-    missing: str = ""
-    """What an agent reads who names a row that does not exist; empty for the usual text."""
+    missing: tuple[str, ...] = ()
+    """What an agent reads who names a row that does not exist: the key stands between the parts. Empty: as usual."""
     single: bool = False
     side: Side = "agent"
     title: str

@@ -57,7 +57,7 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
             doc=doc,
             span=item.name.span,
             columns=columns,
-            missing=item.missing.value if item.missing else "",
+            missing=_missing(item.missing, columns, report) if item.missing else (),
             single=item.single,
             side=item.side,
             parts=_parts(item),
@@ -69,6 +69,21 @@ def build_tables(items: list[nodes.Table], types: TypeResolver, report: Report) 
     for item in sound:
         add_ties(item, item.name.text, tables, report)
     return tables
+
+
+def _missing(message: nodes.Message, columns: Sequence[Column], report: Report) -> tuple[str, ...]:
+    """The text split where the key stands in it."""
+    keys = [column.name for column in columns if column.key]
+    parts = [""]
+    for part in message.parts:
+        if isinstance(part, str):
+            parts[-1] += part
+            continue
+        if [part.sql.span.text.strip()] != keys or part.format is not None:
+            hint = f"such as `{{{keys[0]}}}`" if len(keys) == 1 else None
+            report.error("AFS506", "only the key stands in this text", part.span, help=hint)
+        parts.append("")
+    return tuple(parts)
 
 
 def _family(name: str, tables: dict[str, Table]) -> Iterator[tuple[str, Table]]:

@@ -148,9 +148,13 @@ class _Body:
 
     def _unknown(self, parameter: m.Parameter, value: str) -> ast.stmt:
         """What is raised where no row has the key that an argument is."""
-        text = self.low.tables[parameter.references or ""].missing
-        if text:
-            return _refuse(ast.Constant(text))
+        missing = self.low.tables[parameter.references or ""].missing
+        if len(missing) == 1:
+            return _refuse(ast.Constant(missing[0]))
+        if missing:
+            key = py.name(value) if isinstance(parameter.type, Text) else py.call("sql.text", py.name(value))
+            parts = [missing[0], *(part for text in missing[1:] for part in (key, text))]
+            return _refuse(py.text([part for part in parts if part != ""]))
         return ast.Raise(py.call("call.unknown", ast.Constant(parameter.name), py.name(value)))
 
     def rules(self, rules: Iterable[m.Rule]) -> list[Group]:

@@ -173,7 +173,8 @@ class _Call:
             table = self.spec.tables[parameter.references]
             row = None if given is None else self.database.find(table, (given,))
             if row is None and not (given is None and parameter.optional):
-                raise Refusal(table.missing or f"Unknown {parameter.name}: {sql.text(given)}")
+                missing = table.missing or (f"Unknown {parameter.name}: ", "")
+                raise Refusal(sql.text(given).join(missing))
             if parameter.row is not None:
                 self.values[parameter.row] = row
 

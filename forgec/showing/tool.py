@@ -73,7 +73,9 @@ def _references(routine: m.Routine, spec: m.Spec, inside: tuple[str, ...] = ()) 
         if parameter.references is not None:
             condition = f"{parameter.name} is the key of a row of {parameter.references}"
             condition += ", or null" if parameter.optional else ""
-            text = spec.tables[parameter.references].missing or f"Unknown {parameter.name}: {{${parameter.name}}}"
+            text = f"{{${parameter.name}}}".join(
+                spec.tables[parameter.references].missing or (f"Unknown {parameter.name}: ", "")
+            )
             yield _guard("reference", condition, text, inside)
 
 

@@ -121,7 +121,7 @@ class Builder:
 
     def _table(self, tree: Tree[Token]) -> nodes.Table:
         name, side, doc, missing, *entries = tree.children
-        parts = self._maybe(doc), *self._entries(entries), None if missing is None else self._text(missing)
+        parts = self._maybe(doc), *self._entries(entries), None if missing is None else self._message(missing)
         return nodes.Table(self._span(tree), self._name(name), *parts, False, _side(side))
 
     def _single(self, tree: Tree[Token]) -> nodes.Table:
@@ -386,7 +386,7 @@ class Builder:
                 self.report.error("AFS103", "a `;` is missing", place, "after this", related=[swallowed])
                 raise Swallowed
 
-    def _message(self, tree: Tree[Token]) -> nodes.Message:
+    def _message(self, tree: Tree[Token] | Token) -> nodes.Message:
         span = self._span(tree)
         parts: list[str | nodes.Hole] = []
         for part in text.split_message(span, self.report):

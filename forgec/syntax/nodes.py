@@ -194,7 +194,7 @@ class _WithEntries(Node):
 class Table(_WithEntries):
     """A `table`, or a `single`; `missing` is what an agent reads who names a row that does not exist."""
 
-    missing: Text | None
+    missing: Message | None
     single: bool
     side: Side
 

@@ -14,7 +14,7 @@ def cancel(call: Call, order_id: str) -> str:
     """Cancel an order."""
     o = call.find(ORDERS, order_id)
     if o is None:
-        raise Refusal("Order not found")
+        raise Refusal(f"Order {order_id} not found")
 
     if o["status"] != "open":
         raise Refusal(f"Order {order_id} is {o['status']}")

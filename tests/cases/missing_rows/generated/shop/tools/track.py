@@ -13,9 +13,9 @@ from ..schema import ORDERS, PARCELS
 def track(call: Call, parcel_id: int | None, order_id: str | None) -> str:
     """Where something is."""
     if parcel_id is not None and call.find(PARCELS, parcel_id) is None:
-        raise Refusal("No parcel has this number.")
+        raise Refusal(f"No parcel has the number {sql.text(parcel_id)}.")
     if order_id is not None and call.find(ORDERS, order_id) is None:
-        raise Refusal("Order not found")
+        raise Refusal(f"Order {order_id} not found")
 
     return f"{sql.coalesce(sql.field(call.find(PARCELS, parcel_id), 'order_id'), order_id, 'nothing')} is on its way"
 
