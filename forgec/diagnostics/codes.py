@@ -96,6 +96,7 @@ CODES: dict[str, str] = {
     "AFS606": "a world that breaks a check or invariant",
     "AFS607": "a name for the result of a call that fails",
     "AFS608": "a world that a sync would change",
+    "AFS609": "data that cannot be read as what their file is called",
     "AFS701": "no intent, or several",
     "AFS702": "no plan, several, or an empty one",
     "AFS703": "something to compute where a constant is expected",

@@ -17,7 +17,13 @@ _Row = list[list[Leaf]]
 
 
 def put_fill(page: Page, node: Node, indent: int) -> None:
-    """Write the rows of one table: on one line if there is but one and it fits, else each on its own."""
+    """Write the rows of one table: on one line if there is but one and it fits, else each on its own.
+
+    Where they lie elsewhere, that is said on one line.
+    """
+    if node.rule == "sourced":
+        flow(page, list(node.leaves()), indent)
+        return
     kind = "parens" if node.rule == "fill" else "document"
     rows = node.nodes(kind)
     text = one_line([node])

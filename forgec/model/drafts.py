@@ -17,12 +17,13 @@ from forgec.syntax import nodes
 
 @dataclass
 class Draft:
-    """A row: the trees and places of the values that were written, and the row that it is nested in, in a document."""
+    """A row: the values it was given, as trees of SQL with their places or plain, and the row that it is nested in."""
 
     table: Table
     span: Span
     trees: dict[str, exp.Expr] = field(default_factory=dict)
     places: dict[str, Span] = field(default_factory=dict)
+    given: dict[str, Any] = field(default_factory=dict)
     parent: Draft | None = None
     values: dict[str, Any] = field(default_factory=dict)
     """Of all columns, once they are computed."""

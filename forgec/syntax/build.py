@@ -300,6 +300,21 @@ class Builder:
         table, *rows = tree.children
         return nodes.Documents(self._span(tree), self._build(table), self._all(rows))
 
+    def _sourced(self, tree: Tree[Token]) -> nodes.Sourced:
+        table, origin, member = tree.children
+        at = None if member is None else self._text(member)
+        return nodes.Sourced(self._span(tree), self._build(table), self._build(origin), at)
+
+    def _file_origin(self, tree: Tree[Token]) -> nodes.FileOrigin:
+        return nodes.FileOrigin(self._span(tree), self._text(tree.children[0]))
+
+    def _package_origin(self, tree: Tree[Token]) -> nodes.PackageOrigin:
+        distribution, path = tree.children
+        return nodes.PackageOrigin(self._span(tree), self._text(distribution), self._text(path))
+
+    def _variable_origin(self, tree: Tree[Token]) -> nodes.VariableOrigin:
+        return nodes.VariableOrigin(self._span(tree), self._text(tree.children[0]))
+
     def _test(self, tree: Tree[Token]) -> nodes.Test:
         title, world, *steps = tree.children
         return nodes.Test(self._span(tree), self._text(title), self._name(world), self._all(steps))

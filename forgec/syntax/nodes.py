@@ -380,10 +380,46 @@ class Documents(Node):
 
 
 @dataclass(frozen=True)
+class FileOrigin(Node):
+    """`"data/books.csv"`: a file in the folder of the spec."""
+
+    path: Text
+
+
+@dataclass(frozen=True)
+class PackageOrigin(Node):
+    """`package "some-data" "some_data/books.json"`: a file of a distribution that is installed."""
+
+    distribution: Text
+    path: Text
+
+
+@dataclass(frozen=True)
+class VariableOrigin(Node):
+    """`env "BOOKS"`: the file that an environment variable names."""
+
+    variable: Text
+
+
+@dataclass(frozen=True)
+class Sourced(Node):
+    """Rows of one table, with those nested in them, that lie elsewhere: `books from "data/books.json" at "books";`."""
+
+    table: tuple[Name, ...]
+    origin: FileOrigin | PackageOrigin | VariableOrigin
+    member: Text | None
+
+
+FillItem = Fill | Documents | Sourced
+
+
+@dataclass(frozen=True)
 class World(Node):
+    """`fills` are worked off in their order."""
+
     name: Name
     doc: Text | None
-    fills: tuple[Fill | Documents, ...]
+    fills: tuple[FillItem, ...]
 
 
 @dataclass(frozen=True)
