@@ -10,7 +10,7 @@ from typing import Any
 from forgec.codegen import source
 from forgec.codegen.render import render, render_python
 from forgec.codegen.schemas import tool_schema
-from forgec.codegen.tasks import task_context
+from forgec.codegen.tasks import tasks_text
 from forgec.codegen.values import to_json
 from forgec.model import spec as m
 from forgec.plans import python as py
@@ -19,8 +19,8 @@ from forgec.plans.package import PackagePlan, row_class
 from forgec.sql.scope import Row, Rows
 
 _RUNTIME = {
-    "Call", "Column", "Computed", "Environment", "Expectation", "Fact", "Index", "Invariant", "Literal", "Parameter",
-    "Query", "Reason", "Ref", "Refusal", "Saying", "Step", "Table", "Task", "Tie", "Tool", "World", "sql",
+    "Call", "Column", "Environment", "Index", "Invariant", "Parameter",
+    "Query", "Refusal", "Table", "Tasks", "Tie", "Tool", "World", "sql",
 }  # fmt: skip
 _PLAIN = re.compile(r"[\w .+-]+")
 
@@ -55,7 +55,7 @@ class _Package:
             "__init__.py": self._init(),
             "schema.py": self._schema(),
             "schema.sql": self._schema_sql(),
-            "tasks.py": self._tasks(),
+            "tasks.jsonl": tasks_text(self.plan.tasks),
             "policy.md": policy_text(self.spec),
             "tools.json": schemas_text(agent),
             "tools/__init__.py": self._tools_init(),
@@ -84,9 +84,8 @@ class _Package:
         queries = [source.query(query) for _, query in self.plan.invariants]
         tools = list(self.tools.values())
         tables = [table.upper() for table in self.spec.tables]
-        used = {"Environment", "World", "Path", "datetime", *({"Invariant", "Query"} if queries else ())}
-        modules = ["syncs", "tasks"] if self.plan.syncs else ["tasks"]
-        local = [(".schema", tables), (".", modules), (".tools", tools)]
+        used = {"Environment", "Tasks", "World", "Path", "datetime", *({"Invariant", "Query"} if queries else ())}
+        local = [(".schema", tables), (".", ["syncs"] if self.plan.syncs else []), (".tools", tools)]
         invariants = [
             f"Invariant({i.name!r}, {py.source_literal(i.doc or i.name)}, {query.name})"
             for i, query in self.plan.invariants
@@ -244,13 +243,6 @@ class _Package:
         local = sorted((f".{py.identifier(name)}", [constant]) for name, constant in self.tools.items())
         names = list(self.tools.values())
         return self._python("tools.py.j2", set(), local, names=names)
-
-    def _tasks(self) -> str:
-        queries = [source.query(query) for task in self.plan.tasks for query in task.queries]
-        tasks = [task_context(task, self.plan.constants.tasks[task.task.name]) for task in self.plan.tasks]
-        parts = [text for task in tasks for key in ("facts", "plan", "expect", "says") for text in task[key]]
-        used = source.names_in(*queries, *parts) | {"Task"}
-        return self._python("tasks.py.j2", used, [], queries=queries, tasks=tasks)
 
     # -- other files -------------------------------------------------------------------------------------------
 

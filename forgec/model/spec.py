@@ -354,6 +354,18 @@ class World(Declared):
     places: dict[str, tuple[Span, ...]]
 
 
+class Constant(Model):
+    """A value that is written out: computed by DuckDB when the spec was compiled. `text` is how it was written."""
+
+    value: Any
+    cell: Cell
+    text: str
+
+
+Given = Sql | Constant
+"""What a task says of a value."""
+
+
 class Call(Model):
     tool: str
     arguments: dict[str, Sql]
@@ -386,18 +398,19 @@ class Fact(Declared):
 
 
 class CallNode(Declared):
-    call: Call
+    tool: str
+    arguments: dict[str, Given]
     after: tuple[str, ...]
 
 
 class ReasonNode(Declared):
-    sql: Sql
+    value: Given
     shape: Shape
 
 
 class Says(Model):
     doc: str
-    sql: Sql
+    value: Given
     span: Span
 
 

@@ -10,10 +10,12 @@ import networkx as nx
 from forgec.diagnostics import Label, Report, did_you_mean
 from forgec.model.calls import build_call, known_world, result_of
 from forgec.model.names import check_name
-from forgec.model.spec import CallNode, Expect, Fact, ReasonNode, Says, Task, Tool, World
+from forgec.model.spec import CallNode, Constant, Expect, Fact, Given, ReasonNode, Says, Task, Tool, World
 from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constant
+from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Row, Rows, Scope
+from forgec.sql.tree import exp, is_constant
 from forgec.syntax import nodes
 
 PlanNode = nodes.CallNode | nodes.ReasonNode
@@ -165,7 +167,8 @@ def _plan(
             checker.report.give_up(node.name.text)
         else:
             after = tuple(name.text for name in node.after)
-            plan.append(CallNode(name=node.name.text, span=node.span, call=call, after=after))
+            arguments = {name: given(sql, checker) for name, sql in call.arguments.items()}
+            plan.append(CallNode(name=node.name.text, span=node.span, tool=call.tool, arguments=arguments, after=after))
     return plan, scope
 
 
@@ -178,7 +181,7 @@ def _reason(node: nodes.ReasonNode, checker: SqlChecker, scope: Scope) -> tuple[
         single = len(shape.columns) == 1
         shape = next(iter(shape.columns.values())) if single else Row(shape.columns, True, shape.table)
     doc = node.doc.value if node.doc else ""
-    reason = ReasonNode(name=node.name.text, doc=doc, span=node.span, sql=sql, shape=shape)
+    reason = ReasonNode(name=node.name.text, doc=doc, span=node.span, value=given(sql, checker), shape=shape)
     return reason, scope.with_value(node.name.text, shape)
 
 
@@ -189,4 +192,14 @@ def _expect(node: nodes.Expect, checker: SqlChecker, scope: Scope) -> Expect | N
 
 def _says(node: nodes.Says, checker: SqlChecker, scope: Scope) -> Says | None:
     sql = checker.expression(node.sql, scope)
-    return Says(doc=node.doc.value if node.doc else "", sql=sql, span=node.span) if sql else None
+    return Says(doc=node.doc.value if node.doc else "", value=given(sql, checker), span=node.span) if sql else None
+
+
+def given(sql: Sql, checker: SqlChecker) -> Given:
+    """What a piece of SQL says of a value: a constant where it depends on nothing else."""
+    if not isinstance(sql.shape, Cell) or sql.reads or not is_constant(sql.expression):
+        return sql
+    if isinstance(sql.tree, exp.Null):
+        return Constant(value=None, cell=sql.shape, text=sql.text)
+    value = constant(sql.expression, sql.shape.type, checker, sql.span)
+    return Constant(value=value, cell=sql.shape, text=sql.text)

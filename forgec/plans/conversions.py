@@ -6,11 +6,10 @@ import ast
 from typing import TYPE_CHECKING
 
 from forgec.plans import python as py
-from forgec.plans.keyed import is_constant
 from forgec.plans.lowered import Lowered, NoTwin
 from forgec.sql.frames import UNKNOWN
 from forgec.sql.infer import common_decimal
-from forgec.sql.tree import cast, exp
+from forgec.sql.tree import cast, exp, is_constant
 from forgec_runtime.types import Boolean, Date, Decimal, Double, Integer, List, Map, Record, Text, Timestamp, Type
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import TypeVar
 from forgec.model.spec import Function, Table
 from forgec.plans import python as py
 from forgec.plans.index import IndexPlan
-from forgec.plans.keyed import is_constant
 from forgec.plans.lowered import Lowered, NoTwin, sql_name
 from forgec.plans.names import free
 from forgec.plans.query import QueryPlan, template
@@ -24,7 +23,7 @@ from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Rejected
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Cell, Row, Rows, Shape
-from forgec.sql.tree import Apply, Clock, Lookup, Value, exp
+from forgec.sql.tree import Apply, Clock, Lookup, Value, exp, is_constant
 from forgec_runtime.types import Record, Text, Type
 
 T = TypeVar("T")

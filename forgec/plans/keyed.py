@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from forgec.model.spec import Column, Table
 from forgec.sql.infer import infer
-from forgec.sql.tree import Apply, Lookup, Value, exp
+from forgec.sql.tree import exp
 
 
 @dataclass(frozen=True)
@@ -103,13 +103,3 @@ def select_by_key(tree: exp.Expr, tables: Mapping[str, Table]) -> tuple[str, str
     where = tree.args.get("where")
     keyed = by_key(where.this if where is not None else None, table, alias)
     return None if keyed is None else (table.name, alias, keyed)
-
-
-def is_settled(tree: exp.Expr) -> bool:
-    """Whether the value depends on nothing but the spec and the values of the call."""
-    return not any(isinstance(node, Lookup | Apply | exp.Column | exp.Query) for node in tree.walk())
-
-
-def is_constant(tree: exp.Expr) -> bool:
-    """Whether the value depends on nothing but the spec."""
-    return is_settled(tree) and tree.find(Value) is None

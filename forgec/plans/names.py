@@ -10,17 +10,16 @@ from itertools import count
 from forgec.model.spec import Spec
 from forgec.plans import python as py
 
-OURS = ("ENVIRONMENT", "TASKS")
+OURS = ("ENVIRONMENT",)
 
 
 @dataclass(frozen=True)
 class Constants:
-    """What tables, types (enums and records), tools, tasks and actions are called in Python, by their names there."""
+    """What tables, types (enums and records), tools and actions are called in Python, by their names there."""
 
     tables: dict[str, str]
     types: dict[str, str]
     tools: dict[str, str]
-    tasks: dict[str, str]
     actions: dict[str, str]
     """Functions of one module, none called as a parameter of any of them."""
 
@@ -30,7 +29,7 @@ class Constants:
         tables = {name: name.upper() for name in spec.tables}
         types = _named([*spec.enums, *spec.records], tables.values())
         tools = _named(spec.tools, [*OURS, *tables.values(), *types.values()])
-        return cls(tables, types, tools, _named(spec.tasks, OURS), _actions(spec))
+        return cls(tables, types, tools, _actions(spec))
 
 
 def _actions(spec: Spec) -> dict[str, str]:

@@ -13,14 +13,13 @@ from forgec.plans.body import action_function, annotation, returning, tool_funct
 from forgec.plans.checks import check_lines
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
-from forgec.plans.keyed import is_constant
 from forgec.plans.names import OURS, Constants, free
-from forgec.plans.query import QueryPlan, template
+from forgec.plans.query import QueryPlan, Template, template
 from forgec.sql.check import SqlChecker
 from forgec.sql.emit import Emitter
 from forgec.sql.oracle import Oracle
 from forgec.sql.query import Sql
-from forgec.sql.scope import Rows, Shape
+from forgec.sql.scope import Row, Rows, Shape
 from forgec.sql.tree import Value, exp
 
 
@@ -32,20 +31,15 @@ class ReferencePlan:
 
 
 @dataclass(frozen=True)
-class LiteralPlan:
-    source: str
-
-
-@dataclass(frozen=True)
 class ComputedPlan:
     """A query over earlier results."""
 
-    query: QueryPlan
+    query: Template
     inputs: tuple[tuple[str, ...], ...]
     kind: str
 
 
-Computation = ReferencePlan | LiteralPlan | ComputedPlan
+Computation = ReferencePlan | m.Constant | ComputedPlan
 
 
 @dataclass(frozen=True)
@@ -67,18 +61,8 @@ class ReasonPlan:
 class TaskPlan:
     task: m.Task
     plan: tuple[StepPlan | ReasonPlan, ...]
-    expect: tuple[tuple[str, Computation], ...]
+    expect: tuple[tuple[str, ComputedPlan], ...]
     says: tuple[tuple[str, Computation], ...]
-
-    @property
-    def queries(self) -> list[QueryPlan]:
-        parts = [
-            *(c for step in self.plan if isinstance(step, StepPlan) for _, c in step.arguments),
-            *(step.computation for step in self.plan if isinstance(step, ReasonPlan)),
-            *(c for _, c in self.expect),
-            *(c for _, c in self.says),
-        ]
-        return [part.query for part in parts if isinstance(part, ComputedPlan)]
 
 
 @dataclass(frozen=True)
@@ -119,7 +103,7 @@ class _Planner:
         schema = {*self.constants.tables.values(), *self.constants.types.values()}
         self.taken = {
             "functions": set(schema), "actions": set(schema), "schema": set(schema), "syncs": {"SYNCS", *schema},
-            "init": {*OURS, *schema, *self.constants.tools.values()}, "tasks": {*OURS, *self.constants.tasks.values()},
+            "init": {*OURS, *schema, *self.constants.tools.values()},
         }  # fmt: skip
         """The names of the constants of each module that holds queries of many declarations."""
 
@@ -181,37 +165,30 @@ class _Planner:
 
     def task(self, task: m.Task) -> TaskPlan:
         plan: list[StepPlan | ReasonPlan] = []
-        prefix = task.name.upper()
         for node in task.plan:
             if isinstance(node, m.ReasonNode):
-                found = self._computed(f"{prefix}_{node.name.upper()}", node.sql, node.shape)
-                plan.append(ReasonPlan(node.name, node.doc, found))
-                continue
-            arguments = tuple(
-                (name, self._computed(f"{prefix}_{node.name.upper()}_{name.upper()}", sql, sql.shape))
-                for name, sql in node.call.arguments.items()
-            )
-            plan.append(StepPlan(node.name, node.call.tool, arguments, node.after))
-        expect = tuple(
-            (" ".join(part.sql.span.text.split()), self._computed(f"{prefix}_EXPECT_{i}", part.sql, part.sql.shape))
-            for i, part in enumerate(task.expect, 1)
-        )
-        says = tuple(
-            (part.doc, self._computed(f"{prefix}_SAYS_{i}", part.sql, part.sql.shape))
-            for i, part in enumerate(task.says, 1)
-        )
+                plan.append(ReasonPlan(node.name, node.doc, self._computed(node.value, node.shape)))
+            else:
+                arguments = tuple((name, self._computed(value)) for name, value in node.arguments.items())
+                plan.append(StepPlan(node.name, node.tool, arguments, node.after))
+        expect = tuple((" ".join(part.sql.text.split()), self._condition(part.sql)) for part in task.expect)
+        says = tuple((part.doc, self._computed(part.value)) for part in task.says)
         return TaskPlan(task, tuple(plan), expect, says)
 
-    def _computed(self, name: str, sql: Sql, shape: Shape) -> Computation:
-        tree = sql.expression
-        if isinstance(tree, Value):
-            return ReferencePlan(tuple(tree.name.split(".")))
-        if isinstance(tree, exp.Literal | exp.Boolean | exp.Null) or is_constant(tree):
-            return LiteralPlan(py.source(self.lowering().value(tree).node))
-        kind = "rows" if isinstance(shape, Rows) else "row" if not hasattr(shape, "type") else "value"
-        query = self._query("tasks", name, tree, rows=kind == "rows")
-        inputs = tuple(tuple(path.split("__")) for path, _ in query.values)
-        return ComputedPlan(query, inputs, kind)
+    def _computed(self, value: m.Given, shape: Shape | None = None) -> Computation:
+        if isinstance(value, m.Constant):
+            return value
+        if isinstance(value.tree, Value):
+            return ReferencePlan(tuple(value.tree.name.split(".")))
+        shape = shape or value.shape
+        return self._asked(value, "rows" if isinstance(shape, Rows) else "row" if isinstance(shape, Row) else "value")
+
+    def _condition(self, sql: Sql) -> ComputedPlan:
+        return self._asked(sql, "value")
+
+    def _asked(self, sql: Sql, kind: str) -> ComputedPlan:
+        query = template(sql.expression, self.checker.emitter, rows=kind == "rows", pretty=False)
+        return ComputedPlan(query, tuple(tuple(path.split(".")) for path, _ in query.values), kind)
 
     def _query(self, module: str, wanted: str, tree: exp.Expr, *, rows: bool) -> QueryPlan:
         name = free(wanted, self.taken[module])

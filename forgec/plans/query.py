@@ -42,7 +42,7 @@ class Template:
     order: str
 
 
-def template(tree: exp.Expr, emitter: Emitter, *, rows: bool) -> Template:
+def template(tree: exp.Expr, emitter: Emitter, *, rows: bool, pretty: bool = True) -> Template:
     """The template of a query or, as one column `value`, of an expression.
 
     With `rows`, the answer has an order: the query's own, then its columns from left to right, so that rows that tie
@@ -75,7 +75,7 @@ def template(tree: exp.Expr, emitter: Emitter, *, rows: bool) -> Template:
         )
         return exp.Select(expressions=columns, from_=exp.From(this=inner))
 
-    text = emitter.text(query, value, table, rows_of, pretty=True)
+    text = emitter.text(query, value, table, rows_of, pretty=pretty)
     text = text.replace("{", "{{").replace("}", "}}").replace(_OPEN, "{").replace(_CLOSE, "}")
     return Template(text, tuple(sorted(tables)), tuple(values.items()), columns, ", ".join(order) if rows else "")
 

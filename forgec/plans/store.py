@@ -7,9 +7,8 @@ import ast
 from forgec.model.spec import Action, Column, Parameter, Table
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
-from forgec.plans.keyed import is_constant
 from forgec.sql.query import cell_of
-from forgec.sql.tree import Value, cast, exp
+from forgec.sql.tree import Value, cast, exp, is_constant
 from forgec_runtime.types import Enum, Integer, List, Map, Record, Text, Type
 
 

@@ -9,12 +9,12 @@ from forgec.model import spec as m
 from forgec.plans import picks
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
-from forgec.plans.keyed import by_key, is_settled
+from forgec.plans.keyed import by_key
 from forgec.plans.lowered import NoTwin
 from forgec.plans.store import answered, stored
 from forgec.sql.check import row_values
 from forgec.sql.query import Delete, Insert, Sql, Update
-from forgec.sql.tree import Apply, Lookup, cast, exp
+from forgec.sql.tree import Apply, Lookup, cast, exp, is_settled
 
 
 class Writes:

@@ -15,10 +15,11 @@ from forgec.showing.uses import (
     functions_in,
     needs,
     reads_of,
+    sqls_in,
     sqls_of,
-    sqls_of_node,
     tables_in,
     titles_of,
+    values_of_node,
     views_in,
     writes_of,
 )
@@ -210,16 +211,16 @@ def task_data(task: m.Task) -> dict[str, Any]:
         "line": plan_line(task),
         "plan": [_node(node, task, between[node.name]) for node in task.plan],
         "expect": [flat(part.sql.span.text) for part in task.expect],
-        "says": [{"doc": flat(part.doc), "sql": flat(part.sql.span.text)} for part in task.says],
+        "says": [{"doc": flat(part.doc), "sql": flat(part.value.text)} for part in task.says],
     }
 
 
 def _node(node: m.CallNode | m.ReasonNode, task: m.Task, before: list[str]) -> dict[str, Any]:
-    wanted = needs(sqls_of_node(node))
+    wanted = needs(sqls_in(values_of_node(node)))
     if isinstance(node, m.ReasonNode):
-        kind, text, doc = "reason", flat(node.sql.span.text), flat(node.doc)
+        kind, text, doc = "reason", flat(node.value.text), flat(node.doc)
     else:
-        arguments = ", ".join(f"{name}: {flat(sql.span.text)}" for name, sql in node.call.arguments.items())
-        kind, text, doc = "call", f"{node.call.tool}({arguments})", ""
+        arguments = ", ".join(f"{name}: {flat(value.text)}" for name, value in node.arguments.items())
+        kind, text, doc = "call", f"{node.tool}({arguments})", ""
     facts = [fact.name for fact in task.facts if fact.name in wanted]
     return {"name": node.name, "kind": kind, "text": text, "doc": doc, "needs": before, "facts": facts}

@@ -149,15 +149,21 @@ def keys_in(shape: Shape) -> dict[str, str]:
 # -- plans --------------------------------------------------------------------------------------------------------
 
 
-def sqls_of_node(node: m.CallNode | m.ReasonNode) -> list[Sql]:
-    return [node.sql] if isinstance(node, m.ReasonNode) else list(node.call.arguments.values())
+def values_of_node(node: m.CallNode | m.ReasonNode) -> list[m.Given]:
+    """What a node of a plan is made of."""
+    return [node.value] if isinstance(node, m.ReasonNode) else list(node.arguments.values())
+
+
+def sqls_in(values: Iterable[m.Given]) -> list[Sql]:
+    """Those of some values that are not constants."""
+    return [value for value in values if isinstance(value, Sql)]
 
 
 def edges(task: m.Task) -> dict[str, list[str]]:
     """For each node of a plan, the nodes that it needs, in the order of the plan."""
     found: dict[str, list[str]] = {}
     for node in task.plan:
-        wanted = needs(sqls_of_node(node)) | (set(node.after) if isinstance(node, m.CallNode) else set())
+        wanted = needs(sqls_in(values_of_node(node))) | (set(node.after) if isinstance(node, m.CallNode) else set())
         found[node.name] = [other.name for other in task.plan if other.name in wanted]
     return found
 

@@ -58,6 +58,11 @@ class Sql:
     reads: frozenset[str]
 
     @property
+    def text(self) -> str:
+        """The SQL as it was written."""
+        return self.span.text
+
+    @property
     def is_query(self) -> bool:
         return isinstance(self.tree, exp.Query)
 

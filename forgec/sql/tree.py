@@ -282,3 +282,13 @@ __all__ = [
     "place_of",
     "written",
 ]
+
+
+def is_settled(tree: exp.Expr) -> bool:
+    """Whether the value depends on nothing but the spec and the values of the call."""
+    return not any(isinstance(node, Lookup | Apply | exp.Column | exp.Query) for node in tree.walk())
+
+
+def is_constant(tree: exp.Expr) -> bool:
+    """Whether the value depends on nothing but the spec."""
+    return is_settled(tree) and tree.find(Value) is None

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import BOOKS, LOANS, MEMBERS, PAYMENTS, RESERVATIONS
-from . import tasks
 from .tools import (
     CANCEL_RESERVATION,
     CHANGE_EMAIL,
@@ -141,7 +140,7 @@ ENVIRONMENT = Environment(
         World("main_library", _HERE / "worlds" / "main_library.json"),
         World("riverside_branch", _HERE / "worlds" / "riverside_branch.json"),
     ),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

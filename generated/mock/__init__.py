@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import NOTIFICATIONS, TASKS, USERS
-from . import tasks
 from .tools import (
     CHECK_NOTIFICATIONS,
     CREATE_TASK,
@@ -42,7 +41,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("office", _HERE / "worlds" / "office.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

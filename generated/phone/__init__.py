@@ -7,10 +7,10 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import APPS, BILLS, CARDS, DEVICE, LINES, OUTAGES, PLANS
-from . import syncs, tasks
+from . import syncs
 from .tools import (
     ALLOW,
     APP_PERMISSIONS,
@@ -102,7 +102,7 @@ ENVIRONMENT = Environment(
         World("locked", _HERE / "worlds" / "locked.json"),
         World("storm", _HERE / "worlds" / "storm.json"),
     ),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import (
     ORDERS,
@@ -19,7 +19,6 @@ from .schema import (
     USERS,
     USERS_PAYMENT_METHODS,
 )
-from . import tasks
 from .tools import (
     CALCULATE,
     CANCEL_PENDING_ORDER,
@@ -74,7 +73,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("corner_shop", _HERE / "worlds" / "corner_shop.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

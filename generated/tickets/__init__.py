@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import TERMINAL, TICKETS, USERS
-from . import tasks
 from .tools import (
     CLOSE_TICKET,
     CREATE_TICKET,
@@ -150,7 +149,7 @@ ENVIRONMENT = Environment(
         World("museum", _HERE / "worlds" / "museum.json"),
         World("ferry", _HERE / "worlds" / "ferry.json"),
     ),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -12,6 +12,7 @@ from .query import Query
 from .results import Result
 from .reward import Reward, Shortfall
 from .schema import Column, Index, Table, Tie
+from .task_file import Tasks
 from .tasks import Computed, Expectation, Fact, Literal, Reason, Ref, Saying, Step, Task, TaskError
 from .tool import Parameter, Tool
 from .workers import RemoteEpisode, Workers
@@ -52,6 +53,7 @@ __all__ = [
     "Table",
     "Task",
     "TaskError",
+    "Tasks",
     "Tie",
     "Tool",
     "WorkerError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,7 +45,7 @@ class Environment:
         policy: str = "",
         invariants: tuple[Invariant, ...] = (),
         syncs: tuple[Sync, ...] = (),
-        tasks: Iterable[Task] = (),
+        tasks: Mapping[str, Task] | Iterable[Task] = (),
     ) -> None:
         self.name = name
         self.doc = doc
@@ -61,7 +61,7 @@ class Environment:
             "agent": self.tools, "user": self.user_tools, None: everyone
         }  # fmt: skip
         self.worlds = {world.name: world for world in worlds}
-        self.tasks = {task.name: task for task in tasks}
+        self.tasks = tasks if isinstance(tasks, Mapping) else {task.name: task for task in tasks}
         self.executions = 0
         """How many times DuckDB was asked for anything."""
         self._tables = {table.name: table for table in self.tables}

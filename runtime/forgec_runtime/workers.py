@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -201,7 +201,7 @@ class Workers:
     # -- what an environment says of itself --------------------------------------------------------------------
 
     @property
-    def tasks(self) -> dict[str, Task]:
+    def tasks(self) -> Mapping[str, Task]:
         return self.environment.tasks
 
     # -- episodes ----------------------------------------------------------------------------------------------

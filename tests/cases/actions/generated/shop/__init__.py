@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import CUSTOMERS, ENTRIES, ORDERS
-from . import tasks
 from .tools import BUY, BUY_FOR_ALL, MARK, MOVE
 
 _HERE = Path(__file__).parent
@@ -33,7 +32,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("monday", _HERE / "worlds" / "monday.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import CARTS, CARTS_LINES, METHODS
-from . import tasks
 from .tools import ADD, ALL_OF, FIND, PAY, PUT, SPEND, TURN
 
 _HERE = Path(__file__).parent
@@ -36,7 +35,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("town", _HERE / "worlds" / "town.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

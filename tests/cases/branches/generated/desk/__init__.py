@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import MEMBERS
-from . import tasks
 from .tools import CHARGE
 
 _HERE = Path(__file__).parent
@@ -24,7 +23,7 @@ ENVIRONMENT = Environment(
     tools=(CHARGE,),
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

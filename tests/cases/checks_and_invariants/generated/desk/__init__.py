@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import BOOKS
-from . import tasks
 from .tools import BUY, LEND
 
 _HERE = Path(__file__).parent
@@ -62,7 +61,7 @@ ENVIRONMENT = Environment(
         Invariant("no_debt", "no_debt", NO_DEBT),
     ),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import LISTS, PEOPLE
-from . import tasks
 from .tools import CHANGE_LIST, ENTER, MAKE_LIST, USE_STAMPS, WHOSE
 
 _HERE = Path(__file__).parent
@@ -33,7 +32,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("town", _HERE / "worlds" / "town.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

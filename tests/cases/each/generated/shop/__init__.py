@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import CUSTOMERS, LETTERS, LINES, ORDERS
-from . import tasks
 from .tools import BILL, BUY_ALL, FIRST_THAT_PAYS, NOTHING_TO_DO, PAIRS, PAY_ALL, REMIND, TOUCH
 
 _HERE = Path(__file__).parent
@@ -38,7 +37,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("monday", _HERE / "worlds" / "monday.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

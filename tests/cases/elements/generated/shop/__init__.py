@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import ORDERS, TEAS
-from . import tasks
 from .tools import ALL_TAGS, FEE, LAST_NOTE, ORDER_TEAS, PAIRS, PRICE, TAG_AT, TAGGED, TOTALS
 
 _HERE = Path(__file__).parent
@@ -37,7 +36,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("one", _HERE / "worlds" / "one.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

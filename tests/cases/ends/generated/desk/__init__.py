@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import TICKETS
-from . import tasks
 from .tools import CLOSE, HANG_UP, TRANSFER
 
 _HERE = Path(__file__).parent
@@ -28,7 +27,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("monday", _HERE / "worlds" / "monday.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import (
     FLIGHTS,
@@ -20,7 +20,6 @@ from .schema import (
     USERS,
     USERS_PAYMENT_METHODS,
 )
-from . import tasks
 from .tools import BOOK_RESERVATION, SEARCH_ONESTOP_FLIGHT, UPDATE_RESERVATION_FLIGHTS
 
 _HERE = Path(__file__).parent
@@ -48,7 +47,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("spring", _HERE / "worlds" / "spring.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import BILLS, BILLS_ITEMS, CUSTOMERS, LINES, PLANS
-from . import tasks
 from .tools import GET_BILLS_FOR_CUSTOMER, GET_DETAILS_BY_ID, REFUEL_DATA
 
 _HERE = Path(__file__).parent
@@ -34,7 +33,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("february", _HERE / "worlds" / "february.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import BAGS, RESERVATIONS
-from . import tasks
 from .tools import BOOK, BOOK_TWO, CANCEL
 
 _HERE = Path(__file__).parent
@@ -34,7 +33,7 @@ ENVIRONMENT = Environment(
         World("empty", _HERE / "worlds" / "empty.json"),
         World("begun", _HERE / "worlds" / "begun.json"),
     ),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import ORDERS
-from . import tasks
 from .tools import BUNDLE, LINES_OF, PLACE_ORDER, PRICES_OF, RETAG, SEARCH, TAGS_OF
 
 _HERE = Path(__file__).parent
@@ -32,7 +31,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("one", _HERE / "worlds" / "one.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import MEMBERS
-from . import tasks
 from .tools import DESCRIBE, REFUSE
 
 _HERE = Path(__file__).parent
@@ -27,7 +26,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import ORDERS, ORDERS_ITEMS, ORDERS_ITEMS_PARTS, ORDERS_METHODS, ORDERS_NOTES
-from . import tasks
 from .tools import ALL_ORDERS, ITEM, ORDER_OF, RAISE_ALL, REPRICE
 
 _HERE = Path(__file__).parent
@@ -36,7 +35,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

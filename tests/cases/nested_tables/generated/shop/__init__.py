@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import (
     ORDERS,
@@ -19,7 +19,6 @@ from .schema import (
     USERS,
     USERS_METHODS,
 )
-from . import tasks
 from .tools import (
     ADD_ITEM,
     ADD_METHOD,
@@ -87,7 +86,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(Invariant("few_items", "An order has at most four items", FEW_ITEMS),),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import BOOKS
-from . import tasks
 from .tools import FULL_TITLE, IS_LONG, IS_NO_NOVELLA, SEARCH, SET_PAGES
 
 _HERE = Path(__file__).parent
@@ -30,7 +29,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import ORDERS, ORDERS_PAYMENTS, USERS, USERS_METHODS
-from . import tasks
 from .tools import FORGET, LEAVE, ORDER, PAY
 
 _HERE = Path(__file__).parent
@@ -34,7 +33,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("town", _HERE / "worlds" / "town.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import SHELVES
-from . import tasks
 from .tools import FIRST_ADDRESS, FIRST_FREE, FIRST_NOTE, IS_LIGHT, PLACES_OF, SHOWN, WEIGHT_OF
 
 _HERE = Path(__file__).parent
@@ -32,7 +31,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("one_shelf", _HERE / "worlds" / "one_shelf.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

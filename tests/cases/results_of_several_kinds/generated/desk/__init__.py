@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import BILLS, BILLS_ITEMS, PLANS
-from . import tasks
 from .tools import CHEAPEST, DETAILS
 
 _HERE = Path(__file__).parent
@@ -34,7 +33,7 @@ ENVIRONMENT = Environment(
         World("small", _HERE / "worlds" / "small.json"),
         World("empty", _HERE / "worlds" / "empty.json"),
     ),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import PEOPLE
-from . import tasks
 from .tools import BORN_IN, BY_EMAIL, BY_NAME, BY_NUMBER, RENAME
 
 _HERE = Path(__file__).parent
@@ -30,7 +29,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("town", _HERE / "worlds" / "town.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import ITEMS
-from . import tasks
 from .tools import ADD_UP, FOLLOW, SHARE
 
 _HERE = Path(__file__).parent
@@ -31,7 +30,7 @@ ENVIRONMENT = Environment(
         World("shop", _HERE / "worlds" / "shop.json"),
         World("empty", _HERE / "worlds" / "empty.json"),
     ),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

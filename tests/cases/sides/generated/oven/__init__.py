@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import BAKERY, ORDERS, OVEN, TRAYS
-from . import tasks
 from .tools import CLOSE, LOOK, NOTE, PUT, TURN
 
 _HERE = Path(__file__).parent
@@ -75,7 +74,7 @@ ENVIRONMENT = Environment(
         Invariant("three_orders", "Three orders at most are open", THREE_ORDERS),
     ),
     worlds=(World("morning", _HERE / "worlds" / "morning.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import CLERKS, SALES, SESSION, TILL
-from . import tasks
 from .tools import ANNOTATE, CLOSE, COUNT_TILL, IS_OPEN, JOIN_TILL, RICH_CLERKS, SELL, SIGN_IN, TAKE
 
 _HERE = Path(__file__).parent
@@ -68,7 +67,7 @@ ENVIRONMENT = Environment(
         World("morning", _HERE / "worlds" / "morning.json"),
         World("with_ada", _HERE / "worlds" / "with_ada.json"),
     ),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

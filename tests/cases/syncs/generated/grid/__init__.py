@@ -7,10 +7,10 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import COMPANY, CONTRACTS, HOUSE, LAMPS, NOTES
-from . import syncs, tasks
+from . import syncs
 from .tools import CONNECT, CUT, FLIP_FUSE, LOOK, SWITCH, TOUCH
 
 _HERE = Path(__file__).parent
@@ -55,7 +55,7 @@ ENVIRONMENT = Environment(
     invariants=(Invariant("quiet_house", "At most two lamps burn", QUIET_HOUSE),),
     syncs=syncs.SYNCS,
     worlds=(World("evening", _HERE / "worlds" / "evening.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, World
+from forgec_runtime import Environment, Invariant, Query, Tasks, World
 
 from .schema import LOANS, MEMBERS
-from . import tasks
 from .tools import BLOCK_THE_WORST, LATE, LEND, LENT, PAIRS, TAKE_BACK
 
 _HERE = Path(__file__).parent
@@ -72,7 +71,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(Invariant("few_late", "No more than four are late", FEW_LATE),),
     worlds=(World("spring", _HERE / "worlds" / "spring.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]
