@@ -13,6 +13,7 @@ demo: $(VENV)/installed
 
 # Lints, types, architecture, and the whole test suite.
 test: $(VENV)/installed lint types
+	$(BIN)/forgec check specs/*.afs --strict
 	$(BIN)/forgec compile specs/*.afs --check
 	$(BIN)/pytest -n auto
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from forgec.checks import run_checks
+from forgec.checks.warnings import find_warnings
 from forgec.codegen.package import generate
 from forgec.diagnostics import Diagnostic, Report
 from forgec.files.reading import read
@@ -18,7 +19,7 @@ from forgec.syntax import parse
 
 @dataclass(frozen=True)
 class Checked:
-    """A spec file after all checks: `spec` is None when there are errors."""
+    """A spec file after all checks: `spec` is None when there are errors, else `report` holds warnings alone."""
 
     path: Path
     source: Source | None
@@ -46,6 +47,8 @@ def check_source(path: Path, source: Source, report: Report) -> Checked:
     spec = build(file, source, report) if file.items else None
     if spec is not None:
         run_checks(spec, report)
+    if spec is not None and not report.failed:
+        report.diagnostics.extend(find_warnings(spec, file.items))
     return Checked(path, source, None if report.failed else spec, report)
 
 

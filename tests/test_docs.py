@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from forgec.checks.rules import RULES
 from forgec.codegen.manifest import build_manifest, compare, write
 from forgec.diagnostics import Report
 from forgec.diagnostics.codes import CODES
@@ -51,6 +52,12 @@ EXAMPLES = [block for block in blocks(LANGUAGE) if block.language == "afs"]
 def _spec(block: Block) -> str:
     """A complete spec: the block itself, or the prelude with the block's declarations."""
     return block.text if re.search(r"^environment\b", block.text, re.MULTILINE) else merged(PRELUDE, block.text)
+
+
+def test_the_comment_that_allows_a_warning_does() -> None:
+    (block,) = [block for block in EXAMPLES if "-- allow" in block.text]
+    found = check_source(Path("docs.afs"), Source("docs.afs", _spec(block)), Report()).report
+    assert {"AFW102", "AFW901"}.isdisjoint(one.code for one in found)
 
 
 def _play(text: str, folder: Path) -> list[str]:
@@ -133,6 +140,11 @@ def _codes() -> str:
     return "| code | mistake |\n| --- | --- |\n" + rows
 
 
+def _rules() -> str:
+    rows = "".join(f"| {code} | {rule.title} |\n" for code, rule in RULES.items())
+    return "| code | finding |\n| --- | --- |\n" + rows
+
+
 def _limits() -> str:
     limits = {
         "a spec": f"{scan.MAX_FILE:,} characters",
@@ -161,6 +173,7 @@ GENERATED = {
     "casts": _listed(CASTS),
     "units": _listed({unit.lower() for unit in UNITS}),
     "codes": _codes(),
+    "rules": _rules(),
 }
 
 

@@ -11,6 +11,7 @@ from forgec.diagnostics import did_you_mean
 COMMANDS = {
     "new": "Begin a spec: an example, or a draft from a schema or data.",
     "check": "Find what is wrong with specs.",
+    "rule": "Explain findings.",
     "fmt": "Lay out specs the one way that everybody does.",
     "show": "Show what an agent and an author see of a spec.",
     "compile": "Turn specs into Python packages.",
@@ -56,6 +57,7 @@ def forgec() -> None:
     Examples:
       forgec new bicycles
       forgec check specs/*.afs
+      forgec rule AFW101
       forgec fmt specs/*.afs
       forgec show specs/library.afs lend_book
       forgec compile specs/*.afs

@@ -7,33 +7,55 @@ from pathlib import Path
 
 import click
 
-from forgec.commands.common import all_diagnostics, check_all, exit_code, show, specs_argument
+from forgec.commands.common import all_diagnostics, check_all, exit_code, show, specs_argument, strict_option
+from forgec.commands.explaining import title_of
+from forgec.diagnostics.github import render_github
 from forgec.diagnostics.json import render_json
+from forgec.diagnostics.sarif import render_sarif
 from forgec.model.spec import Spec
 
 
 @click.command("check")
 @specs_argument
-@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON to standard output.")
-def command(specs: tuple[Path, ...], as_json: bool) -> None:
-    """Find what is wrong with specs: syntax, names, types, worlds, plans.
+@strict_option
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github", "sarif"]),
+    default="text",
+    show_default=True,
+    help="For people, for programs, for the log of a GitHub action, or as SARIF 2.1.0.",
+)
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
+def command(specs: tuple[Path, ...], strict: bool, form: str) -> None:
+    """Find what is wrong with specs: syntax, names, types, worlds, plans; then what had better be otherwise.
+
+    Errors fail; warnings do with --strict. `forgec rule CODE` explains a finding, and a comment
+    `-- allow CODE: why` beside it or above it allows a warning.
 
     \b
     Examples:
       forgec check specs/*.afs
-      forgec check specs/library.afs --json
+      forgec check specs/*.afs --strict              # in CI
+      forgec check specs/library.afs --format json
+      forgec check specs/*.afs --format sarif > forgec.sarif
 
     Exit codes: 0 clean, 1 findings, 2 a spec cannot be read.
     """
     checked = check_all(specs)
-    if as_json:
-        click.echo(render_json(all_diagnostics(checked)))
-    else:
-        show(all_diagnostics(checked))
+    found = all_diagnostics(checked)
+    if form == "text":
+        show(found)
         for result in checked:
             if result.spec is not None:
                 click.echo(f"{result.path.as_posix()}: {_describe(result.spec)}")
-    sys.exit(exit_code(checked))
+    elif form == "json":
+        click.echo(render_json(found))
+    elif form == "github":
+        click.echo(render_github(found), nl=bool(found))
+    else:
+        click.echo(render_sarif(found, title_of))
+    sys.exit(exit_code(checked, strict))
 
 
 def _describe(spec: Spec) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from forgec.diagnostics import Diagnostic
+from forgec.diagnostics import Diagnostic, counted
 from forgec.diagnostics.text import render_text, summary
 from forgec.pipeline import Checked, check
 
@@ -16,6 +16,7 @@ CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 UNREADABLE_CODES = {"AFS001", "AFS002", "AFS003"}
 MAX_SHOWN = 50
 
+strict_option = click.option("--strict", is_flag=True, help="Fail on warnings, too.")
 specs_argument = click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
 
 
@@ -50,9 +51,19 @@ def all_diagnostics(checked: Iterable[Checked]) -> list[Diagnostic]:
     return [diagnostic for result in checked for diagnostic in result.report]
 
 
-def exit_code(checked: Iterable[Checked]) -> int:
-    """The exit code that the findings call for."""
-    errors = [d for d in all_diagnostics(checked) if d.severity == "error"]
-    if any(d.code in UNREADABLE_CODES for d in errors):
+def errors_of(checked: Iterable[Checked]) -> list[Diagnostic]:
+    return [diagnostic for diagnostic in all_diagnostics(checked) if diagnostic.severity == "error"]
+
+
+def warned(result: Checked) -> str:
+    """What a command that is about something else says of the warnings about a spec, at the end of its line."""
+    found = sum(diagnostic.severity == "warning" for diagnostic in result.report)
+    return f"; {counted(found, 'warning')}: see forgec check" if found else ""
+
+
+def exit_code(checked: Sequence[Checked], strict: bool = False) -> int:
+    """The exit code that the findings call for; `strict` makes warnings count."""
+    errors = errors_of(checked)
+    if any(diagnostic.code in UNREADABLE_CODES for diagnostic in errors):
         return UNREADABLE
-    return FINDINGS if errors else CLEAN
+    return FINDINGS if errors or (strict and all_diagnostics(checked)) else CLEAN

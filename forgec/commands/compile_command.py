@@ -11,7 +11,17 @@ from pathlib import Path
 import click
 
 from forgec.codegen.manifest import MANIFEST, Outcome, build_manifest, compare, write
-from forgec.commands.common import FINDINGS, all_diagnostics, check_all, exit_code, show, specs_argument
+from forgec.commands.common import (
+    FINDINGS,
+    all_diagnostics,
+    check_all,
+    errors_of,
+    exit_code,
+    show,
+    specs_argument,
+    strict_option,
+    warned,
+)
 from forgec.diagnostics import Diagnostic
 from forgec.diagnostics.json import as_dict
 from forgec.pipeline import Checked, generate_package
@@ -25,6 +35,7 @@ class _Package:
     files: dict[str, str]
     manifest: str
     outcome: Outcome
+    warned: str
 
 
 @click.command("compile")
@@ -38,8 +49,9 @@ class _Package:
 )
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; fail if the packages are not up to date.")
 @click.option("--force", is_flag=True, help="Overwrite generated files that were edited by hand.")
+@strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print what happened as JSON to standard output.")
-def command(specs: tuple[Path, ...], out: Path, only_check: bool, force: bool, as_json: bool) -> None:
+def command(specs: tuple[Path, ...], out: Path, only_check: bool, force: bool, strict: bool, as_json: bool) -> None:
     """Turn specs into Python packages, one for each environment.
 
     Writes only what changed, and removes files that it wrote before and that are no longer generated. A file edited by
@@ -69,10 +81,10 @@ def command(specs: tuple[Path, ...], out: Path, only_check: bool, force: bool, a
     if as_json:
         click.echo(json.dumps(_report(packages, [*all_diagnostics(checked), *problems], only_check), indent=2))
     else:
-        show([*all_diagnostics(checked), *problems])
+        show([*errors_of(checked), *problems])
         for package in packages:
             _print(package, only_check)
-    code = exit_code(checked)
+    code = exit_code(checked, strict)
     sys.exit(max(code, FINDINGS) if drift or problems else code)
 
 
@@ -81,7 +93,8 @@ def _package(result: Checked, out: Path) -> _Package:
     files = generate_package(result.spec)
     manifest = build_manifest(result.spec, files)
     folder = out / result.spec.name
-    return _Package(result.spec.name, result.path, folder, files, manifest, compare(folder, files, manifest))
+    outcome = compare(folder, files, manifest)
+    return _Package(result.spec.name, result.path, folder, files, manifest, outcome, warned(result))
 
 
 def _problems(package: _Package, force: bool) -> list[Diagnostic]:
@@ -109,10 +122,10 @@ def _print(package: _Package, only_check: bool) -> None:
     outcome = package.outcome
     counts = f"{len(outcome.written)} written, {len(outcome.unchanged)} unchanged, {len(outcome.removed)} removed"
     if not only_check:
-        click.echo(f"{package.spec.as_posix()} -> {package.folder.as_posix()}: {counts}")
+        click.echo(f"{package.spec.as_posix()} -> {package.folder.as_posix()}: {counts}{package.warned}")
         return
     if not outcome.changed:
-        click.echo(f"{package.spec.as_posix()}: {package.folder.as_posix()} is up to date")
+        click.echo(f"{package.spec.as_posix()}: {package.folder.as_posix()} is up to date{package.warned}")
         return
     for name in outcome.written:
         click.echo(_diff(package, name), err=True, nl=False)

@@ -13,7 +13,7 @@ from typing import IO
 
 import click
 
-from forgec.commands.common import FINDINGS, UNREADABLE, all_diagnostics, check_all, exit_code, show
+from forgec.commands.common import FINDINGS, UNREADABLE, check_all, errors_of, exit_code, show
 from forgec.commands.environments import compiled, package_folder
 from forgec.diagnostics import did_you_mean
 from forgec.playing.play import Outcome, play
@@ -107,7 +107,7 @@ def _environment(name: str) -> Iterator[Environment]:
         yield load_environment(folder)
         return
     checked = check_all([path])
-    show(all_diagnostics(checked))
+    show(errors_of(checked))
     if checked[0].spec is None:
         sys.exit(exit_code(checked))
     with compiled(checked[0].spec) as environment:

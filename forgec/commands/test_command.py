@@ -8,19 +8,31 @@ from pathlib import Path
 
 import click
 
-from forgec.commands.common import FINDINGS, all_diagnostics, check_all, exit_code, show, specs_argument
+from forgec.commands.common import (
+    FINDINGS,
+    all_diagnostics,
+    check_all,
+    errors_of,
+    exit_code,
+    show,
+    specs_argument,
+    strict_option,
+    warned,
+)
 from forgec.commands.environments import compiled
 from forgec.diagnostics import Diagnostic
 from forgec.diagnostics.json import as_dict
 from forgec.model.spec import Spec
+from forgec.pipeline import Checked
 from forgec.testing import TestResult, run_test
 
 
 @click.command("test")
 @specs_argument
 @click.option("-k", "pattern", default="", metavar="TEXT", help="Run only tests whose title contains TEXT.")
+@strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print results as JSON to standard output.")
-def command(specs: tuple[Path, ...], pattern: str, as_json: bool) -> None:
+def command(specs: tuple[Path, ...], pattern: str, strict: bool, as_json: bool) -> None:
     """Run the `test` blocks of specs.
 
     Every step runs in the compiled environment and by the reference executor, which plays the spec's statements in a
@@ -34,16 +46,16 @@ def command(specs: tuple[Path, ...], pattern: str, as_json: bool) -> None:
     Exit codes: 0 all pass, 1 findings, 2 a spec cannot be read.
     """
     checked = check_all(specs)
-    results = [(result.path, _run(result.spec, pattern)) for result in checked if result.spec is not None]
+    results = [(result, _run(result.spec, pattern)) for result in checked if result.spec is not None]
     findings = [found for _, tests in results for test in tests for found in test.findings]
     if as_json:
         click.echo(json.dumps(_report(results, all_diagnostics(checked)), indent=2))
     else:
-        show([*all_diagnostics(checked), *findings])
-        for path, tests in results:
+        show([*errors_of(checked), *findings])
+        for result, tests in results:
             failed = sum(bool(test.findings) for test in tests)
-            click.echo(f"{path.as_posix()}: {len(tests) - failed} passed, {failed} failed")
-    code = exit_code(checked)
+            click.echo(f"{result.path.as_posix()}: {len(tests) - failed} passed, {failed} failed{warned(result)}")
+    code = exit_code(checked, strict)
     sys.exit(max(code, FINDINGS) if findings else code)
 
 
@@ -52,17 +64,17 @@ def _run(spec: Spec, pattern: str) -> list[TestResult]:
         return [run_test(spec, environment, test) for test in spec.tests if pattern in test.name]
 
 
-def _report(results: list[tuple[Path, list[TestResult]]], diagnostics: list[Diagnostic]) -> dict[str, object]:
+def _report(results: list[tuple[Checked, list[TestResult]]], diagnostics: list[Diagnostic]) -> dict[str, object]:
     return {
         "tests": [
             {
-                "spec": path.as_posix(),
+                "spec": checked.path.as_posix(),
                 "title": result.test.name,
                 "world": result.test.world,
                 "passed": not result.findings,
                 "findings": [as_dict(found) for found in result.findings],
             }
-            for path, tests in results
+            for checked, tests in results
             for result in tests
         ],
         "diagnostics": [as_dict(found) for found in diagnostics],

@@ -21,6 +21,17 @@ def statements(body: Iterable[m.Statement]) -> Iterator[m.Statement]:
             yield from statements(statement.action.body)
 
 
+def own(body: Iterable[m.Statement]) -> Iterator[m.Statement]:
+    """All statements that are written in a body, those inside others too, in order."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, m.If):
+            for branch in statement.branches:
+                yield from own(branch.body)
+        elif isinstance(statement, m.Each):
+            yield from own(statement.body)
+
+
 def sqls_of(statement: m.Statement) -> Iterator[Sql]:
     """The SQL of a statement and of its message, without that of statements inside it."""
     if isinstance(statement, m.If):

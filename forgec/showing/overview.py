@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from forgec.model import spec as m
+from forgec.model.uses import flat, layers
 from forgec.showing.signatures import action_signature, column_type, function_signature, modifiers, tool_signature
-from forgec.showing.uses import flat, layers
 from forgec_runtime.types import Record
 
 

@@ -7,9 +7,7 @@ from typing import Any
 
 from forgec.codegen.values import to_json
 from forgec.model import spec as m
-from forgec.showing.overview import column_data, domain_line, fields_data, plan_line, row_counts
-from forgec.showing.signatures import cell_text, function_signature
-from forgec.showing.uses import (
+from forgec.model.uses import (
     edges,
     flat,
     functions_in,
@@ -23,6 +21,8 @@ from forgec.showing.uses import (
     views_in,
     writes_of,
 )
+from forgec.showing.overview import column_data, domain_line, fields_data, plan_line, row_counts
+from forgec.showing.signatures import cell_text, function_signature
 from forgec.sql.query import Sql
 from forgec.sql.scope import Rows
 from forgec_runtime.types import Enum, Record, Type

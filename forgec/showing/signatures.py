@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from forgec.model import spec as m
-from forgec.showing.uses import flat
+from forgec.model.uses import flat
 from forgec.sql.scope import Cell, Rows
 
 

@@ -9,10 +9,10 @@ from typing import Any
 from forgec.codegen.package import generate_tool
 from forgec.model import spec as m
 from forgec.model import walk
+from forgec.model.uses import flat, functions_in, keys_in, reads_of, sqls_of, titles_of, writes_of, written_data
 from forgec.plans.function import FunctionPlan
 from forgec.plans.package import PackagePlan, check_text
 from forgec.showing.signatures import action_signature, parameter_text, tool_signature
-from forgec.showing.uses import flat, functions_in, keys_in, reads_of, sqls_of, titles_of, writes_of, written_data
 from forgec.sql.scope import Cell
 
 

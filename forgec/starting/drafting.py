@@ -56,7 +56,7 @@ def draft_spec(name: str, sources: Sequence[Path], out: Path) -> Drafted:
     for _ in range(_ROUNDS):
         report = Report()
         check_source(out, Source(out.as_posix(), written.text), report)
-        findings = list(report)
+        findings = [found for found in report if found.severity == "error"]
         if not findings or not _withdraw(draft, written, findings):
             break
         written = write_spec(draft, name, described)

@@ -1,0 +1,53 @@
+"""Facts that a plan writes out instead of reading them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from forgec.checks.subject import Finding, Subject, task_sqls, word
+from forgec.diagnostics import Label
+from forgec.model import spec as m
+from forgec.model.uses import needs
+from forgec.source import Span
+from forgec.sql.tree import exp
+
+
+def unread_facts(subject: Subject) -> Iterator[Finding]:
+    """A task states a fact that it never reads, and writes the same value out in a call of its plan.
+
+    When the fact is changed the plan stays behind. A fact that nothing needs is no finding: users know more than is
+    asked for.
+
+    Bad:
+
+        task pay_up on monday "Pay what is owed" {
+          intent "You want to pay what you owe.";
+          fact member "your number" = 'M1';
+          plan { paid = settle(member_id: 'M1'); }
+        }
+
+    Good:
+
+        task pay_up on monday "Pay what is owed" {
+          intent "You want to pay what you owe.";
+          fact member "your number" = 'M1';
+          plan { paid = settle(member_id: $member); }
+        }
+    """
+    for task in subject.spec.tasks.values():
+        read = needs(task_sqls(task))
+        for fact in task.facts:
+            place = _written_out(task, fact.value) if fact.name not in read else None
+            if place is not None:
+                message = f"the fact `{fact.name}` is never read, and its value is written out"
+                related = (Label(place, "the same value"),)
+                yield Finding(message, word(fact.span, fact.name), related=related, help=f"write `${fact.name}` there")
+
+
+def _written_out(task: m.Task, value: object) -> Span | None:
+    """The first argument of a call that is this value, written out."""
+    for node in task.plan:
+        for sql in node.call.arguments.values() if isinstance(node, m.CallNode) else ():
+            if isinstance(sql.tree, exp.Literal) and sql.tree.name == str(value):
+                return sql.span
+    return None

@@ -1,0 +1,122 @@
+"""What rules look at: the model of a spec beside its syntax tree, and what the parts of it use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from forgec.diagnostics import Label
+from forgec.model import spec as m
+from forgec.model import walk
+from forgec.model.uses import sqls_of_node, trees
+from forgec.source import Span
+from forgec.sql.query import Sql
+from forgec.sql.tree import Apply, exp
+from forgec.syntax import nodes
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a rule has to say about one place."""
+
+    message: str
+    span: Span
+    label: str = ""
+    related: tuple[Label, ...] = ()
+    help: str | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A spec without errors."""
+
+    spec: m.Spec
+    items: tuple[nodes.Item, ...]
+
+    @cached_property
+    def routines(self) -> tuple[m.Routine, ...]:
+        """Everything that has a body."""
+        return (*self.spec.actions.values(), *self.spec.tools.values(), *self.spec.syncs.values())
+
+    @cached_property
+    def sqls(self) -> tuple[Sql, ...]:
+        """Every piece of SQL."""
+        return tuple(self._sqls())
+
+    def _sqls(self) -> Iterator[Sql]:
+        spec = self.spec
+        for table in spec.tables.values():
+            for column in table.columns:
+                yield from (sql for sql in (column.default, column.check, column.when) if sql is not None)
+        yield from (domain.check for domain in spec.domains.values() if domain.check is not None)
+        yield from (invariant.sql for invariant in spec.invariants)
+        yield from (view.sql for view in spec.views.values())
+        yield from (function.sql for function in spec.functions.values())
+        for routine in self.routines:
+            yield from body_sqls(routine)
+        for rule in spec.rules:
+            yield from rule.sqls.values()
+        for test in spec.tests:
+            for step in test.steps:
+                if isinstance(step, m.Run):
+                    yield from step.call.arguments.values()
+                    yield from (step.returns,) if step.returns is not None else ()
+                else:
+                    yield step.sql
+        for task in spec.tasks.values():
+            yield from task_sqls(task)
+
+    @cached_property
+    def called(self) -> frozenset[str]:
+        """The functions that anything calls."""
+        return frozenset(node.name for sql in self.sqls for tree in trees(sql) for node in tree.find_all(Apply))
+
+    @cached_property
+    def viewed(self) -> frozenset[str]:
+        """The views that anything takes rows from."""
+        found = (node for sql in self.sqls for tree in trees(sql) for node in tree.find_all(exp.Subquery))
+        return frozenset(node.meta["view"] for node in found if "view" in node.meta)
+
+    @cached_property
+    def done(self) -> frozenset[str]:
+        """The actions that any body does."""
+        statements = (one for routine in self.routines for one in walk.own(routine.body))
+        return frozenset(one.action.name for one in statements if isinstance(one, m.Do))
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The names that stand where a type does."""
+        kinds = (nodes.World, nodes.Test, nodes.Task)
+        found = (node for item in self.items if not isinstance(item, kinds) for node in _inside(item))
+        return frozenset(node.path[0].text for node in found if isinstance(node, nodes.NamedType))
+
+
+def body_sqls(routine: m.Routine) -> Iterator[Sql]:
+    """The SQL that is written in a body."""
+    return (sql for statement in walk.own(routine.body) for sql in walk.sqls_of(statement))
+
+
+def task_sqls(task: m.Task) -> Iterator[Sql]:
+    """The SQL of a task."""
+    for node in task.plan:
+        yield from sqls_of_node(node)
+    yield from (part.sql for part in task.expect)
+    yield from (part.sql for part in task.says)
+
+
+def word(span: Span, name: str) -> Span:
+    """The place of a word inside of `span`, if it stands there, else all of it."""
+    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", span.text)
+    return Span(span.source, span.start + found.start(), span.start + found.end()) if found else span
+
+
+def _inside(node: nodes.Node) -> Iterator[nodes.Node]:
+    """A node and all below it."""
+    yield node
+    for name in node.__dataclass_fields__:
+        part = getattr(node, name)
+        for child in part if isinstance(part, tuple) else (part,):
+            if isinstance(child, nodes.Node):
+                yield from _inside(child)
