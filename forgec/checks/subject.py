@@ -10,7 +10,7 @@ from functools import cached_property
 from forgec.diagnostics import Label
 from forgec.model import spec as m
 from forgec.model import walk
-from forgec.model.uses import sqls_of_node, trees
+from forgec.model.uses import sqls_in, trees, values_of_node
 from forgec.source import Span
 from forgec.sql.query import Sql
 from forgec.sql.tree import Apply, exp
@@ -101,9 +101,9 @@ def body_sqls(routine: m.Routine) -> Iterator[Sql]:
 def task_sqls(task: m.Task) -> Iterator[Sql]:
     """The SQL of a task."""
     for node in task.plan:
-        yield from sqls_of_node(node)
+        yield from sqls_in(values_of_node(node))
     yield from (part.sql for part in task.expect)
-    yield from (part.sql for part in task.says)
+    yield from sqls_in(part.value for part in task.says)
 
 
 def word(span: Span, name: str) -> Span:

@@ -9,7 +9,6 @@ from forgec.diagnostics import Label
 from forgec.model import spec as m
 from forgec.model.uses import needs
 from forgec.source import Span
-from forgec.sql.tree import exp
 
 
 def unread_facts(subject: Subject) -> Iterator[Finding]:
@@ -47,7 +46,7 @@ def unread_facts(subject: Subject) -> Iterator[Finding]:
 def _written_out(task: m.Task, value: object) -> Span | None:
     """The first argument of a call that is this value, written out."""
     for node in task.plan:
-        for sql in node.call.arguments.values() if isinstance(node, m.CallNode) else ():
-            if isinstance(sql.tree, exp.Literal) and sql.tree.name == str(value):
-                return sql.span
+        for given in node.arguments.values() if isinstance(node, m.CallNode) else ():
+            if isinstance(given, m.Constant) and given.value == value:
+                return word(node.span, given.text)
     return None
