@@ -9,47 +9,64 @@ from forgec.checks import run_checks
 from forgec.checks.warnings import find_warnings
 from forgec.codegen.package import generate
 from forgec.diagnostics import Diagnostic, Report
+from forgec.files.gather import Gathered, gather
 from forgec.files.reading import read
+from forgec.files.units import Unit, arrange
 from forgec.model.build import build
 from forgec.model.spec import Spec
 from forgec.plans.package import plan_package
 from forgec.source import Source
-from forgec.syntax import parse
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A spec file after all checks: `spec` is None when there are errors, else `report` holds warnings alone."""
+    """A spec after all checks: `spec` is None when there are errors, else `report` holds warnings alone.
+
+    `sources` are the files that were read.
+    """
 
     path: Path
     source: Source | None
     spec: Spec | None
     report: Report
+    sources: tuple[Source, ...] = ()
 
 
 def check(path: Path) -> Checked:
-    """Read and check one spec file."""
-    report = Report()
-    source = read(path, report)
-    return Checked(path, None, None, report) if source is None else check_source(path, source, report)
+    """Read and check the environment that a file declares, or is a part of."""
+    (unit,) = arrange([path])
+    return check_unit(unit)
+
+
+def check_unit(unit: Unit) -> Checked:
+    """Read and check one environment."""
+    report = Report(list(unit.findings))
+    source = None if report.failed else read(unit.base, report)
+    if source is None:
+        return Checked(unit.base, None, None, report)
+    return _checked(unit.base, gather(source, report, unit.parts, unit.tasks), report)
 
 
 def check_source(path: Path, source: Source, report: Report) -> Checked:
-    """Check a spec whose text is at hand."""
-    file = parse(source, report)
-    if not file.items and not report.failed:
+    """Check a spec whose text is at hand; what it uses lies beside `source`, and nothing extends it."""
+    return _checked(path, gather(source, report), report)
+
+
+def _checked(path: Path, gathered: Gathered, report: Report) -> Checked:
+    source = gathered.sources[0]
+    if not gathered.file.items and not report.failed:
         blank = not source.text.strip()
         message = "this file is empty" if blank else "this file declares nothing"
         example = 'environment library "Front desk of a public library" { }'
         report.diagnostics.append(
             Diagnostic("AFS004", message, path=source.name, help=f"a spec begins with `{example}`")
         )
-    spec = build(file, source, report) if file.items else None
+    spec = build(gathered, report) if gathered.file.items else None
     if spec is not None:
         run_checks(spec, report)
     if spec is not None and not report.failed:
-        report.diagnostics.extend(find_warnings(spec, file.items))
-    return Checked(path, source, None if report.failed else spec, report)
+        report.diagnostics.extend(find_warnings(spec, gathered.file.items))
+    return Checked(path, source, None if report.failed else spec, report, gathered.sources)
 
 
 def generate_package(spec: Spec) -> dict[str, str]:

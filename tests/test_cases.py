@@ -1,8 +1,8 @@
 """Golden directories: what `forgec compile spec.afs` makes of a spec, or has to say about it.
 
-A directory of `tests/cases` holds a `spec.afs`, and either `generated/`, the packages it compiles to without their
-manifests, or `stderr.txt`, all that is printed about it. To add a case, write the spec, run `pytest --regen`, and
-read what that wrote.
+A directory of `tests/cases` holds a `spec.afs`, perhaps with files that belong to it, and either `generated/`, the
+packages it compiles to without their manifests, or `stderr.txt`, all that is printed about it. To add a case, write the
+spec, run `pytest --regen`, and read what that wrote.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from click.testing import CliRunner, Result
 from forgec.codegen.manifest import MANIFEST
 from forgec.commands import forgec
 from forgec.model import spec as m
+from forgec.pipeline import check
 from forgec.reference import ReferenceEpisode
 from forgec_runtime.results import json_able
-from tests.differential.bench import Bench, checked, compiled
+from tests.differential.bench import Bench, compiled
 from tests.differential.programs import Call, Program
 
 CASES = Path(__file__).parent / "cases"
@@ -31,7 +32,7 @@ SOUND = [name for name in NAMES if (CASES / name / "generated").is_dir()]
 CONSTRUCTS = (
     "actions", "aggregates_in_order", "alternatives", "branches", "calculate", "checks_and_invariants",
     "composite_keys", "composite_references", "domain_types", "each", "elements", "ends", "enums",
-    "functions_of_lists", "hard_airline", "hard_telecom", "keys_from_a_list", "lists_and_maps", "missing_rows",
+    "files", "functions_of_lists", "hard_airline", "hard_telecom", "keys_from_a_list", "lists_and_maps", "missing_rows",
     "nested_results", "nested_tables", "references_to_nested_rows", "results_in_branches", "results_of_several_kinds",
     "rules", "set", "sides", "singles", "syncs", "views",
 )  # fmt: skip
@@ -100,6 +101,13 @@ def test_sound_cases_do_what_their_tests_and_plans_say(
     assert (played.exit_code, played.stderr) == (0, "")
 
 
+def checked_case(name: str) -> m.Spec:
+    """The spec of a case that compiles."""
+    spec = check(CASES / name / "spec.afs").spec
+    assert spec is not None
+    return spec
+
+
 def calls_of(spec: m.Spec, test: m.Test, episode: int) -> list[Call]:
     """The calls of a test with their arguments, which may depend on earlier results."""
     reference = ReferenceEpisode(spec, test.world)
@@ -122,8 +130,7 @@ def calls_of(spec: m.Spec, test: m.Test, episode: int) -> list[Call]:
 @pytest.mark.parametrize("name", SOUND)
 def test_the_tests_of_a_case_can_be_played_all_at_once(name: str, tmp_path: Path) -> None:
     """An episode for each test, and steps with the first call of each, then the second of each, and so on."""
-    text = (CASES / name / "spec.afs").read_text(encoding="utf-8")
-    spec = checked(text)
+    spec = checked_case(name)
     if not spec.tests:
         return
     played = [calls_of(spec, test, i) for i, test in enumerate(spec.tests)]
@@ -134,6 +141,6 @@ def test_the_tests_of_a_case_can_be_played_all_at_once(name: str, tmp_path: Path
 
 @pytest.mark.parametrize("name", CONSTRUCTS)
 def test_a_construct_is_used_well_and_refused_once(name: str) -> None:
-    spec = checked((CASES / name / "spec.afs").read_text(encoding="utf-8"))
+    spec = checked_case(name)
     runs = [step for test in spec.tests for step in test.steps if isinstance(step, m.Run)]
     assert {step.fails is None for step in runs} == {True, False}

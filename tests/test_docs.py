@@ -26,7 +26,7 @@ from forgec.model import nested, types
 from forgec.model.bodies import MAX_EACH
 from forgec.model.doing import MAX_LEVELS, MAX_STATEMENTS
 from forgec.model.names import MAX_NAME
-from forgec.pipeline import check_source, generate_package
+from forgec.pipeline import Checked, check, check_source, generate_package
 from forgec.source import Source
 from forgec.sql import allow, size
 from forgec.sql.allow import CASTS, FUNCTIONS, NAMED_FUNCTIONS, OPERATORS, STRUCTURE, UNITS
@@ -46,7 +46,9 @@ from tests.markdown import Block, blocks, merged, prelude, read, replaced, table
 DOCS = Path(__file__).parent.parent / "docs"
 LANGUAGE = read(DOCS / "language.md")
 PRELUDE = prelude(LANGUAGE)
-EXAMPLES = [block for block in blocks(LANGUAGE) if block.language == "afs"]
+_SPECS = [block for block in blocks(LANGUAGE) if block.language == "afs"]
+EXAMPLES = [block for block in _SPECS if "file" not in block.attributes]
+FILES = [block for block in _SPECS if "file" in block.attributes]
 
 
 def _spec(block: Block) -> str:
@@ -62,7 +64,10 @@ def test_the_comment_that_allows_a_warning_does() -> None:
 
 def _play(text: str, folder: Path) -> list[str]:
     """Check a spec, run its tests both ways and its tasks: the codes of all findings, with their texts."""
-    checked = check_source(Path("docs.afs"), Source("docs.afs", text), Report())
+    return _findings(check_source(Path("docs.afs"), Source("docs.afs", text), Report()), folder)
+
+
+def _findings(checked: Checked, folder: Path) -> list[str]:
     if checked.spec is None:
         return [f"{one.code} {render_text([one])}" for one in checked.report]
     files = generate_package(checked.spec)
@@ -90,6 +95,15 @@ def test_an_example_of_the_language_does_what_it_says(block: Block, tmp_path: Pa
         assert [found.split()[0] for found in findings] == [block.attributes["error"]]
     else:
         assert findings == []
+
+
+def test_the_example_of_several_files_does_what_it_says(tmp_path: Path) -> None:
+    for block in FILES:
+        _write(block, tmp_path)
+        assert format_source(Source("docs.afs", block.text), Report()) == block.text
+    checked = [check(tmp_path / block.attributes["file"]) for block in FILES if block.text.startswith("environment")]
+    assert [_findings(one, tmp_path / "docs") for one in checked] == [[]]
+    assert [len(one.sources) for one in checked] == [len(FILES)]
 
 
 def _expressions() -> list[tuple[str, str]]:

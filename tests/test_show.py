@@ -194,7 +194,7 @@ def test_the_whole_spec_at_a_glance(kiosk: str) -> None:
 def test_the_same_as_data(kiosk: str) -> None:
     data = json.loads(shown(kiosk, "--json"))
     assert list(data) == [
-        "environment", "doc", "spec", "clock", "enums", "records", "domains", "tables", "views", "functions",
+        "environment", "doc", "spec", "sources", "clock", "enums", "records", "domains", "tables", "views", "functions",
         "actions", "tools", "syncs", "rules", "invariants", "worlds", "tests", "tasks",
     ]  # fmt: skip
     assert data["tables"][1]["columns"][1] == {

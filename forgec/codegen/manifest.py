@@ -15,6 +15,7 @@ from typing import Any
 
 from forgec.model.spec import Spec
 from forgec.resources import resource
+from forgec.source import Source
 from forgec.writing import write_whole
 
 MANIFEST = "manifest.json"
@@ -48,12 +49,17 @@ def build_manifest(spec: Spec, files: Mapping[str, str]) -> str:
         templates.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     content = {
         "environment": spec.name,
-        "spec": {"file": Path(spec.source.name).name, "sha256": digest(spec.source.text)},
+        "sources": {_beside(source, spec.source): digest(source.text) for source in spec.sources},
         "templates": templates.hexdigest(),
         "versions": {name: version(name) for name in _SHAPING},
         "files": {name: digest(files[name]) for name in sorted(files)},
     }
     return json.dumps(content, indent=2) + "\n"
+
+
+def _beside(source: Source, base: Source) -> str:
+    """The path of a source from the folder of the environment."""
+    return PurePosixPath(source.name).relative_to(PurePosixPath(base.name).parent).as_posix()
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +11,8 @@ import click
 
 from forgec.diagnostics import Diagnostic, counted
 from forgec.diagnostics.text import render_text, summary
-from forgec.pipeline import Checked, check
+from forgec.files.units import arrange
+from forgec.pipeline import Checked, check_unit
 
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 UNREADABLE_CODES = {"AFS001", "AFS002", "AFS003"}
@@ -21,9 +23,16 @@ specs_argument = click.argument("specs", nargs=-1, required=True, type=click.Pat
 
 
 def check_all(specs: Sequence[Path]) -> list[Checked]:
-    """Check every spec, each once, in the order given; two may not declare the same environment."""
-    unique = list({path.resolve(): path for path in reversed(specs)}.values())[::-1]
-    checked = [check(path) for path in unique]
+    """Check every environment that files are named of, once; two may not declare the same.
+
+    A file without a head may be named beside one that uses it.
+    """
+    units = arrange(specs)
+    found = {i: check_unit(unit) for i, unit in enumerate(units) if not unit.loose}
+    used = {os.path.realpath(source.name) for result in found.values() for source in result.sources}
+    loose = {i: unit for i, unit in enumerate(units) if unit.loose and os.path.realpath(unit.base) not in used}
+    found |= {i: check_unit(unit) for i, unit in loose.items()}
+    checked = [found[i] for i in sorted(found)]
     owners: dict[str, Path] = {}
     for i, result in enumerate(checked):
         if result.spec is None:

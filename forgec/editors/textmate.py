@@ -81,7 +81,7 @@ def _repository(known: Terminals) -> dict[str, Rule]:
         "escape": _match("constant.character.escape.afs", r"\\(?:u[0-9a-fA-F]{4}|.)|\{\{|\}\}"),
         "hole": _region("meta.embedded.hole.afs", r"\{", r"\}", "nested", *_ORDER),
         "nested": {"begin": r"\{", "end": r"\}", "patterns": [{"include": "#nested"}, *_includes(_ORDER)]},
-        "title": {"match": r"^(test|policy)\b", "captures": _captures("keyword.declaration.afs")},
+        "title": {"match": r"^(use|test|policy)\b", "captures": _captures("keyword.declaration.afs")},
         "declaration": {
             "match": rf"^(user\s+tool|{starts})\s+({name})",
             "captures": _captures("keyword.declaration.afs", "entity.name.type.afs"),

@@ -10,15 +10,15 @@ from forgec.source import Source
 from forgec.syntax.scan import MAX_FILE
 
 MAX_BYTES = 4 * MAX_FILE
-"""A file that is larger has too many characters, whichever they are."""
+"""A spec that is larger has too many characters, whichever they are."""
 
 
-def read(path: Path, report: Report) -> Source | None:
-    """The text of a spec file; None when it was reported."""
+def read(path: Path, report: Report, most: int = MAX_BYTES) -> Source | None:
+    """The text of a file of at most so many bytes; None when it was reported."""
     name = path.as_posix()
     try:
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            data = file.read(most + 1)
     except IsADirectoryError:
         report.diagnostics.append(
             Diagnostic(
@@ -35,14 +35,14 @@ def read(path: Path, report: Report) -> Source | None:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         report.diagnostics.append(Diagnostic("AFS001", f"this file cannot be read: {reason}", path=name))
         return None
+    if len(data) > most:
+        report.diagnostics.append(Diagnostic("AFS005", f"this file has more than {most:,} bytes", path=name))
+        return None
     return decoded(name, data, report)
 
 
 def decoded(name: str, data: bytes, report: Report) -> Source | None:
     """The spec that some bytes hold; None when it was reported that they hold none."""
-    if len(data) > MAX_BYTES:
-        report.diagnostics.append(Diagnostic("AFS005", f"a spec has at most {MAX_FILE:,} characters", path=name))
-        return None
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -12,7 +12,7 @@ from forgec.formatting.page import STEP, WIDTH, Page
 from forgec.formatting.statements import put_body, put_sql, put_statement
 from forgec.formatting.worlds import put_fill
 
-_SHORT = frozenset({"policy", "enum", "record", "domain", "view", "function", "invariant", "rule"})
+_SHORT = frozenset({"use", "extend", "policy", "enum", "record", "domain", "view", "function", "invariant", "rule"})
 """Declarations that may stand on one line."""
 
 

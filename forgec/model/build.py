@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from forgec.diagnostics import Label, Report
+from forgec.files.gather import Gathered
 from forgec.model import spec as m
 from forgec.model.bodies import build_action, build_tool
 from forgec.model.calls import unknown_tool
@@ -18,7 +19,7 @@ from forgec.model.tasks import build_task
 from forgec.model.tests import build_test
 from forgec.model.types import TypeResolver
 from forgec.model.worlds import build_world
-from forgec.source import Source, Span
+from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constant
 from forgec.sql.emit import Emitter
@@ -35,18 +36,18 @@ N = TypeVar("N", bound=nodes.Item)
 DEFAULT_CLOCK = datetime.datetime(2025, 1, 1)
 
 
-def build(file: nodes.File, source: Source, report: Report) -> m.Spec | None:
-    """The model of `file`; None when anything was reported as an error."""
-    spec = _Build(file, source, report).spec()
+def build(gathered: Gathered, report: Report) -> m.Spec | None:
+    """The model of a spec; None when anything was reported as an error."""
+    spec = _Build(gathered, report).spec()
     return None if report.failed else spec
 
 
 class _Build:
     """What is known so far while one spec is built."""
 
-    def __init__(self, file: nodes.File, source: Source, report: Report) -> None:
-        self.file = file
-        self.source = source
+    def __init__(self, gathered: Gathered, report: Report) -> None:
+        self.file = gathered.file
+        self.sources = gathered.sources
         self.report = report
         self.types = TypeResolver(report)
         self.tables: dict[str, m.Table] = {}
@@ -85,7 +86,8 @@ class _Build:
             name=environment.name.text,
             doc=environment.doc.value if environment.doc else "",
             span=environment.span,
-            source=self.source,
+            source=self.sources[0],
+            sources=self.sources,
             clock=clock,
             policy=self._policy(),
             enums=self.types.enums,
@@ -110,10 +112,11 @@ class _Build:
         found = self._items(nodes.Environment)
         if not found:
             first = self.file.items[0].span if self.file.items else self.file.span
-            place = Span(self.source, first.start, first.start + len(first.text.split()[0]))
+            place = Span(first.source, first.start, first.start + len(first.text.split()[0]))
             if not self.report.failed:
                 example = 'environment library "Front desk of a public library" { }'
-                self.report.error("AFS210", "this spec declares no environment", place, help=f"begin with `{example}`")
+                hint = f"begin with `{example}`, or name a spec that uses this file"
+                self.report.error("AFS210", "this spec declares no environment", place, help=hint)
             return None
         for again in found[1:]:
             related = [Label(found[0].name.span, "the first one")]

@@ -427,7 +427,10 @@ class Task(Declared):
 
 
 class Spec(Declared):
+    """`source` is the file that declares the environment, the first of its `sources`."""
+
     source: Source
+    sources: tuple[Source, ...]
     clock: datetime.datetime
     policy: str
     enums: dict[str, Enum]

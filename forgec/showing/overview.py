@@ -16,6 +16,7 @@ def overview(spec: m.Spec) -> dict[str, Any]:
         "environment": spec.name,
         "doc": flat(spec.doc),
         "spec": spec.source.name,
+        "sources": [source.name for source in spec.sources],
         "clock": spec.clock.isoformat(sep=" "),
         "enums": [{"name": enum.name, "values": list(enum.values)} for enum in spec.enums.values()],
         "records": [{"name": r.name, "fields": fields_data(r)} for r in spec.records.values()],

@@ -33,7 +33,7 @@ def overview_text(data: Data) -> str:
             [line for t in data["tasks"] for line in (f"{t['name']} on {t['world']}{_doc(t)}", f"  {t['plan']}")],
         ),
     ]
-    head = f"{data['environment']}{_doc(data)}\n  {data['spec']}, the clock stands at {data['clock']}"
+    head = f"{data['environment']}{_doc(data)}\n  {', '.join(data['sources'])}, the clock stands at {data['clock']}"
     return _page(head, sections)
 
 

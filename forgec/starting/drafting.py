@@ -19,6 +19,8 @@ from forgec.starting.schema_sql import read_schema
 from forgec.starting.spec_text import SpecText, write_spec
 from forgec.starting.sqlite_file import MAGIC, read_sqlite
 
+MAX_SCHEMA = 64_000_000
+"""Bytes of a schema."""
 MAX_TEXT = 400_000
 """Characters of a draft; beyond it the world gets fewer rows."""
 _ROUNDS = 20
@@ -76,7 +78,7 @@ def _read_all(sources: Sequence[Path]) -> Found:
             found.append(read_sqlite(path))
         else:
             report = Report()
-            source = read(path, report)
+            source = read(path, report, MAX_SCHEMA)
             if source is None:
                 raise SourceError(next(iter(report)))
             found.append(read_schema(source))

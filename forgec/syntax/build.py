@@ -58,6 +58,12 @@ class Builder:
 
     # -- head and types ----------------------------------------------------------------------------------------
 
+    def _use(self, tree: Tree[Token]) -> nodes.Use:
+        return nodes.Use(self._span(tree), self._text(tree.children[0]))
+
+    def _extend(self, tree: Tree[Token]) -> nodes.Extend:
+        return nodes.Extend(self._span(tree), self._name(tree.children[0]))
+
     def _doc(self, tree: Tree[Token]) -> nodes.Text:
         return self._text(tree.children[0])
 

@@ -59,6 +59,20 @@ class Message(Node):
 
 
 @dataclass(frozen=True)
+class Use(Node):
+    """`use "money.afs";`: what another file declares belongs to this spec."""
+
+    path: Text
+
+
+@dataclass(frozen=True)
+class Extend(Node):
+    """`extend library;`: what this file declares belongs to the spec of that environment."""
+
+    name: Name
+
+
+@dataclass(frozen=True)
 class Setting(Node):
     name: Name
     value: SqlText
@@ -503,8 +517,8 @@ class Task(Node):
 
 
 Item = (
-    Environment | Policy | Enum | Record | Domain | Table | View | Invariant | Function | Action | Tool | Sync | Rule
-    | World | Test | Task
+    Use | Extend | Environment | Policy | Enum | Record | Domain | Table | View | Invariant | Function | Action | Tool
+    | Sync | Rule | World | Test | Task
 )  # fmt: skip
 
 

@@ -10,8 +10,8 @@ from forgec.diagnostics import Report
 from forgec.source import Source, Span
 
 KEYWORDS = (
-    "environment", "policy", "enum", "record", "type", "table", "single", "view", "invariant", "function", "action",
-    "user", "tool", "sync", "rule", "world", "test", "task",
+    "use", "extend", "environment", "policy", "enum", "record", "type", "table", "single", "view", "invariant",
+    "function", "action", "user", "tool", "sync", "rule", "world", "test", "task",
 )  # fmt: skip
 
 MAX_FILE = 1_000_000
