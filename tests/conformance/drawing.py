@@ -95,7 +95,7 @@ class Calls:
                 there = [key for key, variant in variants.items() if variant["available"] or self._stranger()]
                 return self.chance.choice(there or list(variants))
         product: Mapping[str, Any] = self.chance.choice(list(self.products.values()))
-        return self.chance.choice(list(product["variants"]))
+        return str(self.chance.choice(list(product["variants"])))
 
     def _swap(self, status: str) -> Arguments:
         order_id = self._order(status)
