@@ -340,7 +340,6 @@ def test_twin(expression: str, kinds: tuple[str, ...]) -> None:
         ("$a between '2025-01-01' and $b", "date, time"),
         ("case $a + 1 when 1 then 2 end", "integer"),
         ("$a + interval 1.5 hour", "time"),
-        ("date_diff('quarter', $a, $b)", "date, date"),
         ("round_even($a, 1)", "price"),
     ],
 )
