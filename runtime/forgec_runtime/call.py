@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from .constraints import Constraints
+from .documents import Document, document
 from .episode import Episode, Overlay
 from .errors import ENDED_TEXT, Ask, Fault, Fetch, Refusal
 from .results import Result, to_json
@@ -28,6 +29,14 @@ MAX_PASSES = 10_000
 """How often the bodies of `each` may run in one call."""
 AtOnce = Callable[["Call", Fetch | Ask], list[dict[str, Any]]]
 """Fetches what one call wants: rows into the cache, or the answer of a query, which it gives."""
+
+
+def _inside(table: Table[Row], rows: Iterable[Row], parent: tuple[Any, ...]) -> list[Row]:
+    """Those of the rows below the first key of `parent` that are below all of them."""
+    if len(parent) == 1:
+        return list(rows)
+    inherited = itemgetter(*table.inherited)
+    return [row for row in rows if inherited(row) == parent]
 
 
 def too_many_passes() -> Refusal:
@@ -75,7 +84,7 @@ class Call:
                 sync(self)
             constraints.check(self)
         # a value that JSON cannot hold must leave no writes behind
-        result = Result("ok", to_json(self.tool.told(value)), value)
+        result = Result("ok", self._told(value), value)
         if self.staged is not None:
             self._commit(self.staged)
         if self.broken is not None:
@@ -83,6 +92,14 @@ class Call:
         if self.tool.ends:
             self.episode.ended = True
         return result
+
+    def _told(self, value: Any) -> str:
+        """What the agent reads."""
+        if type(value) is not Document:
+            return to_json(self.tool.told(value))
+        if value.text is None:
+            value.text = to_json(self.tool.told(value))
+        return value.text
 
     def _commit(self, staged: Overlay) -> None:
         episode = self.episode
@@ -140,9 +157,10 @@ class Call:
 
     def _missing(self, table: Table[Any], keys: Iterable[Key]) -> list[Key]:
         """Those of some keys that neither the overlay nor the cache knows."""
-        base, seen = self.episode.base, self.seen([table.name]).get(table.name, {})
+        base = self.episode.base
         if base.whole[table.name]:
             return []
+        seen = self._changed(table.name) or {}
         cache = base.cache[table.name]
         return [key for key in keys if key not in seen and key not in cache]
 
@@ -153,57 +171,43 @@ class Call:
         """
         if value is None:
             return []
-        base = self.episode.base
-        index = base.index(table, column)
-        rows = index.get(value)
-        if rows is None and not base.whole[table.name]:
-            self._wait(Fetch(table, [value], column))
-            rows = index[value]
-        changed = self.seen((table.name,)).get(table.name)
+        rows = self._at_first(table, column, value)
+        changed = self._changed(table.name)
         if not changed:
-            return list(rows or ())
+            return list(rows)
         key_of = table.key_of
-        kept = [row for row in rows or () if key_of(row) not in changed]
+        kept = [row for row in rows if key_of(row) not in changed]
         of = itemgetter(column) if type(column) is str else cast("Index", column).of
         kept.extend(row for row in changed.values() if row is not None and of(row) == value)
         return kept
 
+    def _at_first(self, table: Table[Row], column: str | Index, value: Any) -> Sequence[Row]:
+        """The rows of the world that have a value in a column."""
+        base = self.episode.base
+        index = base.index(table, column)
+        rows = index.get(value)
+        if rows is None:
+            if base.whole[table.name]:
+                return ()
+            self._wait(Fetch(table, [value], column))
+            rows = index[value]
+        return rows
+
     def under(self, table: Table[Row], parent: tuple[Any, ...]) -> list[Row]:
         """The rows of a nested table that belong to the row around them with this key, in no certain order."""
-        found = self.where(table, table.key[0], parent[0])
-        if len(parent) == 1:
-            return found
-        inherited = itemgetter(*table.inherited)
-        return [row for row in found if inherited(row) == parent]
+        return _inside(table, self.where(table, table.key[0], parent[0]), parent)
+
+    def under_at_first(self, table: Table[Row], parent: tuple[Any, ...]) -> list[Row]:
+        """The rows of a nested table that belonged to the row around them with this key at the start."""
+        return _inside(table, self._at_first(table, table.key[0], parent[0]), parent)
 
     def document(self, table: Table[Any], row: Found) -> dict[str, Any] | Found:
         """A row with those that are nested in it, as they are now; None for none."""
-        return row if row is None else self._document(table, row)
+        return row if row is None else document(self, table, row)
 
     def documents(self, table: Table[Any], rows: Iterable[Row]) -> list[dict[str, Any]]:
         """Rows with those that are nested in them."""
-        return [self._document(table, row) for row in rows]
-
-    def _document(self, table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
-        named = {name: row[name] for name in table.names if name not in table.parts}
-        return {**named, **self._parts(table, row)}
-
-    def _parts(self, table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
-        parts: dict[str, Any] = {}
-        for part in table.parts:
-            if isinstance(part, str):
-                parts[part] = row[part]
-            else:
-                parts[part.last] = self._nested(part, tuple(row[name] for name in table.key))
-        return parts
-
-    def _nested(self, table: Table[Any], parent: tuple[Any, ...]) -> Any:
-        """The rows of a nested table under one row: a list by number, or a dictionary by key."""
-        last = table.key[-1]
-        rows = sorted(self.under(table, parent), key=itemgetter(last))
-        if table.kind == "map":
-            return {row[last]: self._parts(table, row) for row in rows}
-        return [self._parts(table, row) for row in rows]
+        return [document(self, table, row) for row in rows]
 
     def rows(self, query: Query, *values: Any) -> list[dict[str, Any]]:
         """The rows of a query's answer."""
@@ -235,15 +239,14 @@ class Call:
 
     def seen(self, names: Sequence[str]) -> dict[str, dict[Key, Any]]:
         """The changed rows of these tables that the call sees."""
+        return {name: rows for name in names if (rows := self._changed(name))}
+
+    def _changed(self, name: str) -> dict[Key, Any] | None:
+        """The changed rows of a table that the call sees."""
         overlay, staged = self.episode.overlay, self.staged
-        found: dict[str, dict[Key, Any]] = {}
-        for name in names:
-            committed = overlay.get(name) if overlay is not None else None
-            own = staged.get(name) if staged is not None else None
-            rows = {**committed, **own} if committed and own else committed or own
-            if rows:
-                found[name] = rows
-        return found
+        committed = overlay.get(name) if overlay is not None else None
+        own = staged.get(name) if staged is not None else None
+        return {**committed, **own} if committed and own else committed or own
 
     # -- writing -----------------------------------------------------------------------------------------------
 

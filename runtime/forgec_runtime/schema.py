@@ -135,12 +135,16 @@ class Table(Generic[Row]):
         }
 
     def _told_part(self, name: str, value: Any) -> Any:
-        nested = next((table for table in self.nested if table.last == name), None)
+        nested = self._nested_by_name.get(name)
         if nested is None:
             return value
         if nested.kind == "map":
             return {key: nested.told(row) for key, row in value.items()}
         return nested.told(value)
+
+    @cached_property
+    def _nested_by_name(self) -> Mapping[str, Table[Any]]:
+        return {table.last: table for table in self.nested}
 
     @cached_property
     def makes_keys(self) -> bool:

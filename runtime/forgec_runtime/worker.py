@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -94,6 +95,8 @@ class _Player:
         else:
             file, origin, serials = stored
             self.env.adopt(Stored(file, Origin(*origin), serials))
+        gc.collect()
+        gc.freeze()  # the rows of a world are never garbage, and looking at them takes longer than a step
 
     def step(self, numbers: list[int], tools: list[str], arguments: list[Any], by: Side | None) -> tuple[Any, ...]:
         episodes = [self.episodes[number] for number in numbers]

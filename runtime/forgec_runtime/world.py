@@ -11,6 +11,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .documents import Document
 from .engine import Connection, EngineError, connect, fetch, lock
 from .errors import LoadError
 from .filling import fill
@@ -131,6 +132,8 @@ class Base:
         """The last number of each table whose keys the engine makes."""
         self.cache: dict[str, dict[Key, Any]] = {}
         self.whole: dict[str, bool] = {}
+        self.documents: dict[str, dict[Key, Document]] = {}
+        """What `documents` has put together of rows and those nested in them."""
         self._indexes: dict[tuple[str, str | Index], dict[Any, list[Any]]] = {}
         lock(connection)
         for name, table in tables.items():

@@ -139,6 +139,20 @@ def test_an_order_is_a_document(env: Environment) -> None:
     )
 
 
+def test_documents_are_shared_as_far_as_nobody_changed_them(env: Environment) -> None:
+    one, other = env.reset("small"), env.reset("small")
+    whole = [env.call(episode, "order_of", order_id="W001") for episode in (one, other)]
+    assert whole[0].value is whole[1].value
+    env.call(one, "note", order_id="W001", text="ring twice")
+    changed = env.call(one, "order_of", order_id="W001")
+    assert [note["text"] for note in changed.value["notes"]] == ["call first", "no stairs", "ring twice"]
+    assert changed.value["items"] is whole[0].value["items"]
+    assert env.call(other, "order_of", order_id="W001").text == whole[1].text == whole[0].text
+    env.call(one, "remove_item", order_id="W001", n=1)
+    assert len(env.call(one, "order_of", order_id="W001").value["items"]) == len(whole[0].value["items"]) - 1
+    assert env.call(one, "order_of", order_id="W002").value is env.call(other, "order_of", order_id="W002").value
+
+
 def test_rows_of_a_map_come_by_key(env: Environment) -> None:
     episode = env.reset("small")
     env.call(episode, "add_method", user_id="U1", id="z", source="card")
