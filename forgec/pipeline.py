@@ -16,6 +16,7 @@ from forgec.model.build import build
 from forgec.model.spec import Spec
 from forgec.plans.package import plan_package
 from forgec.source import Source
+from forgec.worlds import whole_worlds
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,7 @@ def _checked(path: Path, gathered: Gathered, report: Report) -> Checked:
         )
     spec = build(gathered, report) if gathered.file.items else None
     if spec is not None:
+        spec = whole_worlds(spec, report)
         run_checks(spec, report)
     if spec is not None and not report.failed:
         report.diagnostics.extend(find_warnings(spec, gathered.file.items))

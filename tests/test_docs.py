@@ -25,6 +25,7 @@ from forgec.formatting import format_source
 from forgec.model import nested, types
 from forgec.model.bodies import MAX_EACH
 from forgec.model.doing import MAX_LEVELS, MAX_STATEMENTS
+from forgec.model.generating import MAX_ROWS
 from forgec.model.names import MAX_NAME
 from forgec.pipeline import Checked, check, check_source, generate_package
 from forgec.source import Source
@@ -34,6 +35,7 @@ from forgec.sql.tree import parse_sql
 from forgec.syntax import parse, scan
 from forgec.syntax.nodes import Node, SqlText
 from forgec.testing import run_test
+from forgec.worlds.fakes import FAKES
 from forgec_runtime import AGENTS, load_environment
 from forgec_runtime.call import MAX_PASSES
 from forgec_runtime.reward import MAX_REASONS
@@ -175,6 +177,7 @@ def _limits() -> str:
         "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",
         "statements of a body, its actions written out": f"{MAX_STATEMENTS:,}, on {MAX_LEVELS} levels",
         "passes of `each` in one call": f"{MAX_PASSES:,}, in bodies at most {MAX_EACH} deep",
+        "rows that one `generate` makes, nested ones included": f"{MAX_ROWS:,}",
         "a decimal": f"{types.MAX_PRECISION} digits",
         "the reasons of a reward that are about the state": f"{MAX_REASONS}",
     }
@@ -186,6 +189,7 @@ GENERATED = {
     "functions": _listed({*FUNCTIONS.values(), *NAMED_FUNCTIONS}),
     "casts": _listed(CASTS),
     "units": _listed({unit.lower() for unit in UNITS}),
+    "fakes": _listed(set(FAKES)),
     "codes": _codes(),
     "rules": _rules(),
 }

@@ -13,7 +13,13 @@ from forgec.formatting.page import STEP, WIDTH, Page
 
 Writer = Callable[[Page, Node, int], None]
 
-_ALIGNED = {"require": ("_ELSE",), "fact": ("doc", "EQUAL"), "reason_node": ("doc", "EQUAL"), "call_node": ("EQUAL",)}
+_ALIGNED = {
+    "require": ("_ELSE",),
+    "fact": ("doc", "EQUAL"),
+    "reason_node": ("doc", "EQUAL"),
+    "call_node": ("EQUAL",),
+    "made": ("EQUAL",),
+}
 """Before which parts the columns of adjacent lines of a kind begin."""
 _PLAN_NAME = len("reason")
 """Names of the calls in a plan take this much at least, so that they line up across the reasons between them."""

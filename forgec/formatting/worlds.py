@@ -10,6 +10,7 @@ from forgec.formatting.align import align
 from forgec.formatting.flow import flow
 from forgec.formatting.leaves import Leaf, Node, flat, leaves_of, one_line
 from forgec.formatting.page import STEP, WIDTH, Page
+from forgec.formatting.statements import put_body, put_statement
 
 _NUMBER = re.compile(r"\(?(?:[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?|null),?\)?")
 
@@ -19,8 +20,15 @@ _Row = list[list[Leaf]]
 def put_fill(page: Page, node: Node, indent: int) -> None:
     """Write the rows of one table: on one line if there is but one and it fits, else each on its own.
 
-    Where they lie elsewhere, that is said on one line.
+    Where they lie elsewhere, that is said on one line. What is generated has a body, and what is written or expected
+    is written as in one.
     """
+    if node.rule == "generate":
+        _put_generate(page, node, indent)
+        return
+    if node.rule in ("write", "expect", "made"):
+        put_statement(page, node, indent)
+        return
     if node.rule == "sourced":
         flow(page, list(node.leaves()), indent)
         return
@@ -45,6 +53,16 @@ def put_fill(page: Page, node: Node, indent: int) -> None:
             _put_row(page, grid[part], lines[part], indent + 2 * STEP)
         else:
             flow(page, list(part.leaves()), indent + STEP)
+
+
+def _put_generate(page: Page, node: Node, indent: int) -> None:
+    """Write a block, on one line if but one column is said and there is room."""
+    text = one_line([node])
+    if len(node.nodes("made", "generate")) == 1 and text is not None and indent + len(text) <= WIDTH:
+        page.put(node.leaves())
+        return
+    page.put(leaves_of(node.parts[: node.index("LBRACE") + 1]))
+    put_body(page, node, indent, put_fill)
 
 
 def _grid(rows: list[Node]) -> dict[Node, _Row]:

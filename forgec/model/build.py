@@ -12,6 +12,7 @@ from forgec.model import spec as m
 from forgec.model.bodies import build_action, build_tool
 from forgec.model.calls import unknown_tool
 from forgec.model.domains import build_domain, claimed
+from forgec.model.happenings import check_bases
 from forgec.model.names import Names
 from forgec.model.syncs import build_sync
 from forgec.model.tables import build_tables, check_columns
@@ -364,6 +365,7 @@ class _Build:
         for item in self._items(nodes.World):
             if names.add(item.name):
                 worlds[item.name.text] = build_world(item, self.tables, checker, scope)
+        check_bases(self._items(nodes.World), worlds, self.report)
         return worlds
 
     def _check_titles(self) -> None:

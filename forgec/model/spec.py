@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from forgec.source import Source, Span
+from forgec.sql.draws import Drawn
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Claim, Row, Shape
 from forgec.sql.size import Size
@@ -347,11 +348,55 @@ class Rule(Declared):
 # -- worlds, tests, tasks -----------------------------------------------------------------------------------------
 
 
+class Made(Model):
+    """What a column of generated rows holds."""
+
+    column: str
+    drawn: Drawn
+
+
+class Generate(Model):
+    """Rows that are made, with others in them: from `least` to `most`, for each row that they are nested in.
+
+    `made` are the columns in the order in which they are computed; the engine makes some of the others, the rest is
+    NULL. `number` tells several such blocks of one table in one world apart.
+    """
+
+    kind: Literal["generate"] = "generate"
+    table: str
+    number: int
+    least: int
+    most: int
+    made: tuple[Made, ...]
+    nested: tuple[Generate, ...]
+    span: Span
+
+
+class Expect(Model):
+    sql: Sql
+    span: Span
+
+
+Happening = Generate | Write | Expect
+
+
 class World(Declared):
-    """An initial state: its rows by table, in the order of the spec, and the place of each."""
+    """An initial state: its rows by table, in the order of the spec, and the place of each.
+
+    Of a world that extends its `base`, or in which something happens, these are the rows that it writes out itself,
+    until `forgec.worlds` has made it `whole`.
+    """
 
     rows: dict[str, tuple[dict[str, Any], ...]]
     places: dict[str, tuple[Span, ...]]
+    base: str | None = None
+    seed: str = "0"
+    happenings: tuple[Happening, ...] = ()
+
+    @property
+    def is_made(self) -> bool:
+        """Whether there is more to it than the rows that it writes out."""
+        return self.base is not None or bool(self.happenings)
 
 
 class Constant(Model):
@@ -377,11 +422,6 @@ class Run(Model):
     call: Call
     fails: str | None
     returns: Sql | None
-    span: Span
-
-
-class Expect(Model):
-    sql: Sql
     span: Span
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec.diagnostics import Label, did_you_mean
+from forgec.diagnostics import Label
 from forgec.model.drafts import Documents, Draft, flat_rows
 from forgec.model.filling import Filling
+from forgec.model.happenings import build_happenings, report_unknown
 from forgec.model.spec import Table, World
 from forgec.model.world_keys import check_keys
 from forgec.sql.check import SqlChecker
-from forgec.sql.scope import Scope, table_at, titles
+from forgec.sql.scope import Scope, table_at
 from forgec.syntax import nodes
 
 
@@ -20,7 +21,7 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
     for fill in item.fills:
         table = table_at(tables, [part.text for part in fill.table])
         if table is None:
-            _report_unknown(fill, tables, checker)
+            report_unknown(fill, tables, checker.report)
         elif isinstance(fill, nodes.Fill):
             filling.add(flat_rows(fill, table, checker, scope))
         elif isinstance(fill, nodes.Documents):
@@ -30,21 +31,22 @@ def build_world(item: nodes.World, tables: Mapping[str, Table], checker: SqlChec
     for table in tables.values():
         if table.single:
             _check_single(table, item, filling)
-    if not checker.report.failed:
-        for table in tables.values():
-            check_keys(table, filling.rows[table.name], filling.rows, tables, checker)
+    happenings = build_happenings(item, tables, checker, scope)
+    if not checker.report.failed and item.base is None and not happenings:  # else it is not whole yet
+        check_keys(filling.rows, tables, checker.report)
     doc = item.doc.value if item.doc else ""
     held = {name: tuple(row.values for row in rows) for name, rows in filling.rows.items()}
     places = {name: tuple(row.span for row in rows) for name, rows in filling.rows.items()}
-    return World(name=item.name.text, doc=doc, span=item.name.span, rows=held, places=places)
-
-
-def _report_unknown(fill: nodes.FillItem, tables: Mapping[str, Table], checker: SqlChecker) -> None:
-    name = ".".join(part.text for part in fill.table)
-    hint = did_you_mean(name, titles(tables))
-    message, label = f"unknown table `{name}`", "not a table of this spec"
-    span = fill.table[0].span.to(fill.table[-1].span)
-    checker.report.error("AFS201", message, span, label, help=hint, about=name)
+    return World(
+        name=item.name.text,
+        doc=doc,
+        span=item.name.span,
+        rows=held,
+        places=places,
+        base=item.base.text if item.base else None,
+        seed=item.seed,
+        happenings=happenings,
+    )
 
 
 def _check_single(table: Table, item: nodes.World, filling: Filling) -> None:
@@ -53,7 +55,7 @@ def _check_single(table: Table, item: nodes.World, filling: Filling) -> None:
     for again in filled[1:]:
         related = [Label(filled[0].span, "this is it")]
         report.error("AFS602", f"`{table.name}` has one row", again.span, related=related)
-    if filled or any([part.text for part in fill.table] == [table.name] for fill in item.fills):
+    if filled or item.base or any([part.text for part in fill.table] == [table.name] for fill in item.fills):
         return
     missing = [f"`{c.name}`" for c in table.columns if not c.optional and c.default is None]
     if missing:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from forgec.model.spec import Spec, Table, World
 from forgec.reference.statements import Statement, Statements, Values, bound, in_order
 from forgec.sql.oracle import Oracle
-from forgec.sql.tree import cast, exp
+from forgec.sql.query import values_in
+from forgec.sql.tree import Value, cast, exp
 from forgec_runtime.engine import fetch
+from forgec_runtime.types import Type
+
+
+class Held(Protocol):
+    """A row, as far as it can be asked for its columns."""
+
+    def __getitem__(self, column: str, /) -> Any: ...
 
 
 class ReferenceDatabase:
@@ -36,6 +44,24 @@ class ReferenceDatabase:
 
         statement = self.statements.of(tree, f"as {type_}", build)
         return fetch(self.connection, statement.text, statement.bound(values))[0][0]
+
+    def over(
+        self, tree: exp.Expr, rows: Sequence[Held], types: Mapping[str, Type], wanted: Type | None = None
+    ) -> Sequence[Any]:
+        """The value of an expression, or of what it is cast to, for each of some rows, which it knows as `$row`."""
+        used = list(dict.fromkeys(value.name.removeprefix("row.") for value in values_in(tree)))
+        if isinstance(tree, Value) and (wanted is None or types[used[0]].sql == wanted.sql):
+            return [row[used[0]] for row in rows]
+        if not rows:
+            return []
+        whole = cast(tree.copy(), wanted.sql) if wanted is not None else tree
+        text = self.statements.emitter.text(whole, _of_row)
+        if not used:
+            return [fetch(self.connection, f"select {text}")[0][0]] * len(rows)
+        lists = ", ".join(f'unnest(?::{types[name].sql}[]) as "{name}"' for name in used)
+        statement = f'select {text} from (select unnest(?::BIGINT[]) as "_", {lists}) as "row" order by "row"."_"'
+        values = [[bound(types[name], row[name]) for row in rows] for name in used]
+        return [value for (value,) in fetch(self.connection, statement, [list(range(len(rows))), *values])]
 
     def holds(self, tree: exp.Expr, values: Values) -> bool | None:
         """The truth of a condition: True, False or None for NULL."""
@@ -79,6 +105,14 @@ class ReferenceDatabase:
         values = [[bound(column.type, row[column.name]) for row in rows] for column in table.columns]
         self.connection.execute(f'create or replace table "{table.name}" as select {lists}', values)
 
+    def append(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add rows that the table is known to hold."""
+        names = ", ".join(f'"{name}"' for name in _names(table))
+        lists = ", ".join(f"unnest(?::{column.type.sql}[])" for column in table.columns)
+        values = [[bound(column.type, row[column.name]) for row in rows] for column in table.columns]
+        if rows:
+            self.connection.execute(f'insert into "{table.name}" ({names}) select {lists}', values)
+
     def insert(self, table: Table, row: Mapping[str, Any]) -> None:
         marks = ", ".join(f"cast(? as {column.type.sql})" for column in table.columns)
         names = ", ".join(f'"{name}"' for name in _names(table))
@@ -93,6 +127,10 @@ class ReferenceDatabase:
 
     def delete(self, table: Table, key: tuple[Any, ...]) -> None:
         self.connection.execute(f'delete from "{table.name}" where {_by_key(table)}', list(key))
+
+
+def _of_row(value: Value) -> exp.Expr:
+    return exp.column(value.name.removeprefix("row."), table="row", quoted=True)
 
 
 def key_of(table: Table, row: Mapping[str, Any]) -> tuple[Any, ...]:

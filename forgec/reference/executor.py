@@ -105,6 +105,15 @@ class ReferenceEpisode:
         """The value of a checked expression on the state as it is."""
         return self.database.value(sql_.expression, values)
 
+    def next_serial(self, table: m.Table) -> str | int:
+        """The next key that is made by counting, which is used up with that."""
+        assert table.serial is not None
+        self.counters[table.name] += 1
+        if isinstance(table.key[0].type, Integer):
+            return self.counters[table.name]
+        prefix, zeros, suffix = re.split(r"[{}]", table.serial)
+        return f"{prefix}{self.counters[table.name]:0{len(zeros)}d}{suffix}"
+
     def _last_serial(self, table: m.Table) -> int:
         """The highest number among the keys that look as if the engine had made them."""
         assert table.serial is not None
@@ -388,12 +397,7 @@ class _Call:
                 return key
         if table.keys:
             raise Refusal(f"{table.name}: no key is left")
-        assert table.serial is not None
-        self.episode.counters[table.name] += 1
-        if isinstance(table.key[0].type, Integer):
-            return self.episode.counters[table.name]
-        prefix, zeros, suffix = re.split(r"[{}]", table.serial)
-        return f"{prefix}{self.episode.counters[table.name]:0{len(zeros)}d}{suffix}"
+        return self.episode.next_serial(table)
 
     def _update(self, table: m.Table, change: Update) -> None:
         columns = [column for name, _ in change.assignments if (column := table.column(name))]

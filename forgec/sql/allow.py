@@ -58,7 +58,10 @@ NAMED_FUNCTIONS = {
 }  # fmt: skip
 """Functions that sqlglot has no node for, with the number of their arguments."""
 
+GENERATORS = ("uniform", "gauss", "chance", "choice", "weighted", "pick", "pick_skewed", "fake", "n")
+"""What draws by lot, in the rows that a world has made, and nowhere else."""
 _ELSEWHERE = {
+    **dict.fromkeys(GENERATORS, "it is for the rows that a world has made, in `generate`"),
     **dict.fromkeys(("current_timestamp", "localtimestamp", "getdate", "sysdate"), "the time is `now()`"),
     **dict.fromkeys(("extract", "date_part"), "there are `year(x)`, `month(x)` and `day(x)`"),
     **dict.fromkeys(("dateadd", "date_add"), "add an interval, such as `+ interval 1 day`"),

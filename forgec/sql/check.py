@@ -102,15 +102,25 @@ class SqlChecker(ValueChecker):
         In `data` a text is the date or time that it spells, where one is wanted. `calculates` is as for `any`.
         """
         fragment = self._parsed(text, scope, calculates)
-        if fragment is None:
-            return None
+        return None if fragment is None else self._resolved(fragment, scope, wanted, row, data=data)
+
+    def piece(
+        self, fragment: Fragment, scope: Scope, wanted: Type | None, row: dict[str, Cell], *, data: bool = False
+    ) -> Sql | None:
+        """As `expression`, of what was parsed already, or is a part of that."""
+        allowed = self._allowed(fragment, scope)
+        return self._resolved(fragment, scope, wanted, row, data=data) if allowed else None
+
+    def _resolved(
+        self, fragment: Fragment, scope: Scope, wanted: Type | None, row: dict[str, Cell] | None, *, data: bool
+    ) -> Sql | None:
         if isinstance(fragment.tree, exp.Query | exp.Insert | exp.Update | exp.Delete) and not isinstance(
             fragment.tree, exp.Subquery
         ):
             is_query = isinstance(fragment.tree, exp.Query)
             message = "an expression is expected here" if is_query else "nothing may be written here"
             hint = "put a select used as a value in parentheses" if is_query else None
-            self.report.error("AFS405", message, text.span, help=hint)
+            self.report.error("AFS405", message, fragment.span, help=hint)
             return None
         resolver = Resolver(fragment, scope, self.report)
         try:
@@ -125,7 +135,7 @@ class SqlChecker(ValueChecker):
         if sql is not None and wanted is not None:
             assert isinstance(sql.shape, Cell)
             given = None if sql.shape.type is UNKNOWN else sql.shape.type
-            if not self.check_assignable(wanted, tree, given, fragment, text.span):
+            if not self.check_assignable(wanted, tree, given, fragment, fragment.span):
                 return None
             if given is None:
                 return self._of_type(fragment, sql, wanted)
@@ -197,8 +207,11 @@ class SqlChecker(ValueChecker):
 
     def _parsed(self, text: SqlText, scope: Scope, calculates: bool = False) -> Fragment | None:
         fragment = parse_sql(text, self.report)
-        if fragment is None or not check_allowed(fragment, scope, self.report):
-            return None
+        return fragment if fragment is not None and self._allowed(fragment, scope, calculates) else None
+
+    def _allowed(self, fragment: Fragment, scope: Scope, calculates: bool = False) -> bool:
+        if not check_allowed(fragment, scope, self.report):
+            return False
         if calculates and _is_calculation(fragment.tree):
             calculation = Calculate(this=fragment.tree.expressions[0])
             calculation.meta["cell"] = Cell(Double(), True)
@@ -208,8 +221,8 @@ class SqlChecker(ValueChecker):
                 hint = "take it with `let x = calculate(...);`, and use `$x`"
                 message = "`calculate` is not the whole of a `let` or `return` here"
                 self.report.error("AFS509", message, fragment.span_of(node), help=hint)
-                return None
-        return fragment
+                return False
+        return True
 
     def _calculation(self, fragment: Fragment, tree: Calculate, resolver: Resolver) -> Sql | None:
         sql = self._expression(fragment, tree.this, resolver)

@@ -293,8 +293,25 @@ class Builder:
     # -- worlds, tests, tasks ----------------------------------------------------------------------------------
 
     def _world(self, tree: Tree[Token]) -> nodes.World:
-        name, doc, *fills = tree.children
-        return nodes.World(self._span(tree), self._name(name), self._maybe(doc), self._all(fills))
+        name, base, doc, seed, *parts = tree.children
+        built = self._all(parts)
+        happenings = tuple(part for part in built if isinstance(part, nodes.Generate | nodes.Write | nodes.Expect))
+        fills = tuple(part for part in built if not isinstance(part, nodes.Generate | nodes.Write | nodes.Expect))
+        extended, number = None if base is None else self._name(base), str(seed or "").lstrip("0") or "0"
+        head = self._name(name), extended, self._maybe(doc), number
+        return nodes.World(self._span(tree), *head, fills, happenings)
+
+    def _generate(self, tree: Tree[Token]) -> nodes.Generate:
+        table, least, most, *parts = tree.children
+        built = self._all(parts)
+        made = tuple(part for part in built if isinstance(part, nodes.Made))
+        nested = tuple(part for part in built if isinstance(part, nodes.Generate))
+        counts = _count(least), _count(most if most is not None else least)
+        return nodes.Generate(self._span(tree), self._build(table), *counts, made, nested)
+
+    def _made(self, tree: Tree[Token]) -> nodes.Made:
+        name, sql = tree.children
+        return nodes.Made(self._span(tree), self._name(name), self._build(sql))
 
     def _fill(self, tree: Tree[Token]) -> nodes.Fill:
         table, *rest = tree.children
@@ -429,6 +446,11 @@ class Builder:
 
 def _side(tree: Tree[Token] | Token | None) -> nodes.Side:
     return "agent" if tree is None else "user"
+
+
+def _count(token: Any) -> int:
+    """A number, as far as it counts: whatever has ten digits is too many."""
+    return int(str(token)[:10])
 
 
 _HOLE_TOKEN = re.compile(r"'(?:[^']|'')*'|\$[A-Za-z_][A-Za-z0-9_]*")

@@ -428,12 +428,39 @@ FillItem = Fill | Documents | Sourced
 
 
 @dataclass(frozen=True)
-class World(Node):
-    """`fills` are worked off in their order."""
+class Expect(Node):
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class Made(Node):
+    """What a column of generated rows holds: `joined = uniform(date '2020-01-01', today());`."""
 
     name: Name
+    sql: SqlText
+
+
+@dataclass(frozen=True)
+class Generate(Node):
+    """Rows that are made: `members generate 40 { ... }`, or `items generate 1 to 4 { ... }` inside of another."""
+
+    table: tuple[Name, ...]
+    least: int
+    most: int
+    made: tuple[Made, ...]
+    nested: tuple[Generate, ...]
+
+
+@dataclass(frozen=True)
+class World(Node):
+    """`fills` are worked off in their order; then `happenings`, which are generated, written and expected."""
+
+    name: Name
+    base: Name | None
     doc: Text | None
+    seed: str
     fills: tuple[FillItem, ...]
+    happenings: tuple[Generate | Write | Expect, ...]
 
 
 @dataclass(frozen=True)
@@ -456,11 +483,6 @@ class Run(Node):
     call: Call
     fails: Text | None
     returns: SqlText | None
-
-
-@dataclass(frozen=True)
-class Expect(Node):
-    sql: SqlText
 
 
 @dataclass(frozen=True)
