@@ -31,11 +31,11 @@ from forgec.pipeline import Checked, check, check_source, generate_package
 from forgec.source import Source
 from forgec.sql import allow, size
 from forgec.sql.allow import CASTS, FUNCTIONS, NAMED_FUNCTIONS, OPERATORS, STRUCTURE, UNITS
+from forgec.sql.draws import FAKES
 from forgec.sql.tree import parse_sql
 from forgec.syntax import parse, scan
 from forgec.syntax.nodes import Node, SqlText
 from forgec.testing import run_test
-from forgec.worlds.fakes import FAKES
 from forgec_runtime import AGENTS, load_environment
 from forgec_runtime.call import MAX_PASSES
 from forgec_runtime.reward import MAX_REASONS

@@ -10,7 +10,7 @@ from functools import cached_property
 from forgec.diagnostics import Label
 from forgec.model import spec as m
 from forgec.model import walk
-from forgec.model.uses import sqls_in, trees, values_of_node
+from forgec.model.uses import sqls_in, sqls_of_world, trees, values_of_node
 from forgec.source import Span
 from forgec.sql.query import Sql
 from forgec.sql.tree import Apply, exp
@@ -58,6 +58,8 @@ class Subject:
             yield from body_sqls(routine)
         for rule in spec.rules:
             yield from rule.sqls.values()
+        for world in spec.worlds.values():
+            yield from sqls_of_world(world)
         for test in spec.tests:
             for step in test.steps:
                 if isinstance(step, m.Run):

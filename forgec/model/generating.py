@@ -9,7 +9,7 @@ from forgec.diagnostics import did_you_mean
 from forgec.model.spec import Column, Generate, Made, Table
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
-from forgec.sql.draws import DrawChecker, Drawn
+from forgec.sql.draws import FAKES, DrawChecker, Drawn
 from forgec.sql.scope import Cell, Scope
 from forgec.syntax import nodes
 from forgec_runtime.types import Enum
@@ -157,7 +157,8 @@ def _example(column: Column) -> str:
     """What may be written for a column, by its type."""
     kind = str(column.type)
     if kind == "text":
-        return f"'{column.name[0].upper()}' || n()" if column.key or column.unique else "fake('sentence')"
+        fake = column.name if column.name in FAKES else "sentence"
+        return f"'{column.name[0].upper()}' || n()" if column.key or column.unique else f"fake('{fake}')"
     examples = {
         "integer": "n()" if column.key or column.unique else "uniform(1, 10)",
         "date": "uniform(date '2024-01-01', today())",

@@ -50,12 +50,14 @@ def report_unknown(fill: nodes.FillItem | nodes.Generate, tables: Mapping[str, T
 
 def check_bases(items: Iterable[nodes.World], worlds: Mapping[str, World], report: Report) -> None:
     """Each world that is extended is there, and extends no world that extends it."""
+    seen: set[str] = set()
     for item in items:
         if item.base is None or not known_world(item.base, worlds, report):
             continue
         way = [item.name.text]
         while way[-1] in worlds and (base := worlds[way[-1]].base) is not None and base not in way:
             way.append(base)
-        if way[-1] in worlds and worlds[way[-1]].base == item.name.text:
+        if way[-1] in worlds and worlds[way[-1]].base == item.name.text and item.name.text not in seen:
+            seen.update(way)
             shown = " extends ".join(f"`{name}`" for name in [*way, item.name.text])
             report.error("AFS623", f"a world cannot extend itself: {shown}", item.base.span)

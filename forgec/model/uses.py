@@ -90,6 +90,26 @@ def needs(sqls: Iterable[Sql]) -> set[str]:
     return found
 
 
+# -- worlds -------------------------------------------------------------------------------------------------------
+
+
+def sqls_of_world(world: m.World) -> Iterator[Sql]:
+    """Every piece of SQL of what happens in a world, the arguments of what is drawn included."""
+    blocks: list[m.Generate] = []
+    for happening in world.happenings:
+        if isinstance(happening, m.Generate):
+            blocks.append(happening)
+        else:
+            yield happening.sql
+    while blocks:
+        block = blocks.pop()
+        blocks.extend(block.nested)
+        for made in block.made:
+            yield made.drawn.sql
+            for draw in made.drawn.draws:
+                yield from (Sql(draw.span, tree, None, draw.cell, frozenset()) for tree in draw.arguments)
+
+
 # -- tools --------------------------------------------------------------------------------------------------------
 
 

@@ -26,6 +26,13 @@ from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, 
 if TYPE_CHECKING:
     from forgec.model.spec import Table
 
+FAKES = (
+    "name", "first_name", "last_name", "street_address", "street_name", "building_number", "city", "postcode", "state",
+    "country", "country_code", "company", "job", "catch_phrase", "phone_number", "user_name", "email", "word", "words",
+    "sentence", "paragraph", "color_name", "isbn13", "ean13", "license_plate", "iban", "currency_code",
+    "language_name",
+)  # fmt: skip
+"""What `fake` gives: what Faker makes of its own lists alone, and not of the time of day."""
 MAX_CHOICES = 1_000
 _NUMBERS = (Integer, Decimal, Double)
 _LENGTHS = {"uniform": 2, "gauss": 2, "chance": 1, "pick": 1, "pick_skewed": 1, "n": 0}
@@ -110,11 +117,14 @@ class DrawChecker:
     def _without_draws(self, fragment: Fragment, tree: exp.Expr, wanted: Type | None) -> exp.Expr:
         """`tree` with a column in place of each call of a generator, those inside others first."""
         for name, child in list(tree.args.items()):
+            inner = wanted if _is_result(tree, name) else None
             if isinstance(child, exp.Expr):
-                tree.set(name, self._without_draws(fragment, child, None))
+                tree.set(name, self._without_draws(fragment, child, inner))
             elif isinstance(child, list):
-                parts = [self._without_draws(fragment, p, None) if isinstance(p, exp.Expr) else p for p in child]
+                parts = [self._without_draws(fragment, p, inner) if isinstance(p, exp.Expr) else p for p in child]
                 tree.set(name, parts)
+        if isinstance(tree, exp.Any):
+            raise self._refused("AFS404", "unknown function `any`", fragment, tree, "any row is `pick(members)`")
         name = "uniform" if isinstance(tree, exp.Uniform) else tree.name.lower()
         if not isinstance(tree, exp.Anonymous | exp.Uniform) or name not in GENERATORS:
             return tree
@@ -210,9 +220,8 @@ class DrawChecker:
 
     def _weighted(self, fragment: Fragment, tree: exp.Expr, parts: list[exp.Expr], wanted: Type | None) -> exp.Expr:
         if len(parts) % 2:
-            raise self._refused(
-                "AFS410", "every value has its weight", fragment, tree, "such as `weighted('a', 3, 'b', 1)`"
-            )
+            example = "such as `weighted('a', 3, 'b', 1)`"
+            raise self._refused("AFS410", "every value has its weight", fragment, tree, example)
         weights = []
         for part in parts[1::2]:
             if not isinstance(part, exp.Literal) or part.is_string:
@@ -282,10 +291,12 @@ class DrawChecker:
 
     def _fake(self, fragment: Fragment, tree: exp.Expr, parts: list[exp.Expr], _: Type | None) -> exp.Expr:
         if not 1 <= len(parts) <= 2 or not all(map(_is_text, parts)):
-            raise self._refused(
-                "AFS413", "`fake` takes texts that are written out", fragment, tree, "fake('name', 'de_DE')"
-            )
+            example = "such as `fake('name', 'de_DE')`"
+            raise self._refused("AFS413", "`fake` takes texts that are written out", fragment, tree, example)
         kind, locale = parts[0].name, parts[1].name if len(parts) > 1 else "en_US"
+        if kind not in FAKES:
+            hint = did_you_mean(kind, FAKES) or f"there are {', '.join(FAKES)}"
+            raise self._refused("AFS622", f"no fake is called '{kind}'", fragment, parts[0], hint)
         return self._draw("fake", Cell(Text()), fragment.span_of(tree), fake=(kind, locale))
 
 
@@ -302,6 +313,16 @@ def key_query(path: list[str], key: str) -> exp.Select:
     """`select key from path`."""
     parts = dict(zip(("this", "db", "catalog"), map(exp.to_identifier, reversed(path)), strict=False))
     return exp.Select(expressions=[exp.column(key)], from_=exp.From(this=exp.Table(**parts)))
+
+
+def _is_result(tree: exp.Expr, part: str) -> bool:
+    """Whether what stands in a part of a tree may become its value."""
+    if isinstance(tree, exp.Case):
+        return part in ("ifs", "default")
+    if isinstance(tree, exp.If):
+        return part == "true"
+    chooses = isinstance(tree, exp.Anonymous) and tree.name.lower() in ("choice", "weighted")
+    return chooses or isinstance(tree, exp.Paren | exp.Coalesce | exp.Greatest | exp.Least)
 
 
 def _is_text(tree: exp.Expr) -> bool:

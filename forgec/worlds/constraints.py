@@ -87,13 +87,12 @@ class Constraints:
         return ""
 
     def _take(self, row: Row) -> str:
-        parts = {names: _part(row.values, names) for names in self.taken}
+        parts = {names: part for names in self.taken if None not in (part := _part(row.values, names))}
         for names, part in parts.items():
-            if names and part in self.taken[names]:
+            if part in self.taken[names]:
                 return f"{self.table.title}: {_said(names, part)} is already taken"
         for names, part in parts.items():
-            if None not in part:
-                self.taken[names].add(part)
+            self.taken[names].add(part)
         return ""
 
 

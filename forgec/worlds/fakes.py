@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from random import Random
 from typing import TYPE_CHECKING
 
-from forgec.diagnostics import did_you_mean
 from forgec.worlds.lots import NoLot
 
 if TYPE_CHECKING:
     from faker import Generator
-
-FAKES = (
-    "name", "first_name", "last_name", "street_address", "street_name", "building_number", "city", "postcode", "state",
-    "country", "country_code", "company", "job", "catch_phrase", "phone_number", "user_name", "email", "word", "words",
-    "sentence", "paragraph", "color_name", "isbn13", "ean13", "license_plate", "iban", "currency_code",
-    "language_name",
-)  # fmt: skip
-"""What Faker may be asked for: what depends on its own lists alone, and not on the time of day."""
 
 
 def fake(drawn: int, kind: str, locale: str) -> str:
@@ -38,23 +30,22 @@ def _asked(generator: Generator, kind: str, locale: str) -> str:
     return " ".join(found) if isinstance(found, list) else str(found)
 
 
-def problem_of(kind: str, locale: str) -> tuple[str, str] | None:
-    """What is wrong with asking for this, and a hint."""
-    if kind not in FAKES:
-        return f"no fake is called '{kind}'", did_you_mean(kind, FAKES) or f"there are {', '.join(FAKES)}"
-    if locale == "en_US":
-        return None
+def is_language(locale: str) -> bool:
+    """Whether there are fakes in a language, such as `de_DE`."""
+    return locale == "en_US" or locale in languages()
+
+
+@cache
+def languages() -> list[str]:
     from faker.config import AVAILABLE_LOCALES  # slow to import, and seldom wanted
 
-    known = sorted(AVAILABLE_LOCALES)
-    if locale in known:
-        return None
-    return f"no language is called '{locale}'", did_you_mean(locale, known) or "such as 'en_GB' and 'de_DE'"
+    return sorted(AVAILABLE_LOCALES)
 
 
 @cache
 def _generator(locale: str) -> Generator:
     from faker.factory import Factory  # slow to import, and seldom wanted
 
-    made: Generator = Factory.create(locale)
+    with warnings.catch_warnings(action="ignore"):  # of languages that are called otherwise by now
+        made: Generator = Factory.create(locale)
     return made

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from forgec.diagnostics import did_you_mean
 from forgec.model.spec import Generate, Made, Table
 from forgec.reference.database import ReferenceDatabase
 from forgec.source import Span
 from forgec.sql.draws import Draw
 from forgec.sql.tree import exp
 from forgec.worlds import lots
-from forgec.worlds.fakes import fake, problem_of
+from forgec.worlds.fakes import fake, is_language, languages
 from forgec.worlds.lots import NoLot, lot
 from forgec_runtime.engine import EngineError
 from forgec_runtime.types import Type
@@ -81,10 +82,9 @@ class Columns:
     # -- drawing -----------------------------------------------------------------------------------------------
 
     def _draw(self, block: Generate, made: Made, draw: Draw, types: Mapping[str, Type], rows: Sequence[Row]) -> None:
-        if draw.kind == "fake":
-            problem = problem_of(*draw.fake)
-            if problem is not None:
-                raise Unmade("AFS622", problem[0], draw.span, help=problem[1])
+        if draw.kind == "fake" and not is_language(draw.fake[1]):
+            hint = did_you_mean(draw.fake[1], languages()) or "such as 'en_GB' and 'de_DE'"
+            raise Unmade("AFS622", f"no language is called '{draw.fake[1]}'", draw.span, help=hint)
         names = (*self.names, block.table, block.number, made.column, draw.name)
         try:
             if draw.kind in ("pick", "pick_skewed"):
