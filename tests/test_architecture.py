@@ -11,13 +11,14 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-DOORS = {
+DOORS: dict[str, str | tuple[str, ...]] = {
     "lark": "forgec/syntax/",
     "sqlglot": "forgec/sql/tree.py",
-    "networkx": "forgec/model/tasks.py",
+    "networkx": ("forgec/model/tasks.py", "forgec/tasking/", "forgec/graphing/"),
     "pydantic": "forgec/model/spec.py",
-    "jinja2": "forgec/codegen/render.py",
+    "jinja2": ("forgec/codegen/render.py", "forgec/graphing/page.py"),
     "black": "forgec/codegen/render.py",
+    "faker": "forgec/worlds/fakes.py",
     "click": "forgec/commands/",
     "prompt_toolkit": "forgec/playing/terminal.py",
     "duckdb": "runtime/forgec_runtime/engine.py",

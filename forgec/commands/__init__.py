@@ -14,6 +14,7 @@ COMMANDS = {
     "rule": "Explain findings.",
     "fmt": "Lay out specs the one way that everybody does.",
     "show": "Show what an agent and an author see of a spec.",
+    "graph": "Draw which tools lead to which.",
     "compile": "Turn specs into Python packages.",
     "test": "Run the tests of specs, compiled and by reference.",
     "play": "Call the tools of an environment by hand.",
@@ -60,6 +61,7 @@ def forgec() -> None:
       forgec rule AFW101
       forgec fmt specs/*.afs
       forgec show specs/library.afs lend_book
+      forgec graph specs/library.afs --out library.html
       forgec compile specs/*.afs
       forgec test specs/library.afs
       forgec play library

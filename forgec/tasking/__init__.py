@@ -1,0 +1,1 @@
+"""Tasks that are made, and proved: from the graph of a spec's tools."""
