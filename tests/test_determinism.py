@@ -54,6 +54,15 @@ def test_generated_files(tmp_path: Path) -> None:
     assert made[0] == made[1] == made[2]
 
 
+def test_generated_worlds(tmp_path: Path) -> None:
+    spec = ROOT / "tests" / "cases" / "generated_worlds" / "spec.afs"
+    _in_each(tmp_path, spec.read_text(encoding="utf-8"), "compile", "spec.afs")
+    worlds = [path.read_bytes() for path in sorted(tmp_path.rglob("small.json"))]
+    assert len(worlds) == 3
+    assert len(worlds[0]) > 5_000
+    assert worlds[0] == worlds[1] == worlds[2]
+
+
 def test_findings_of_a_broken_spec(tmp_path: Path) -> None:
     broken = SPEC.read_text(encoding="utf-8").replace("member_id", "membre_id", 7).replace("require ", "requre ", 1)
     printed = _in_each(tmp_path, broken, "check", "spec.afs", "--json")

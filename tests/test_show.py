@@ -414,6 +414,11 @@ OTHERS = {
           guests: 2
           rentals: 0
 
+        guests
+          guest_id  name  deposit
+          G1        Ada   5.00
+          G2        Bo    5.00
+
         tests
           a guest rents
 

@@ -183,13 +183,19 @@ def _users(type_: Type, spec: m.Spec) -> Iterator[str]:
         yield from (f"{tool.name}({parameter.name})" for parameter in tool.parameters if parameter.type == type_)
 
 
+FIRST = 4
+"""Rows of a table of a world that are shown."""
+
+
 def world_data(world: m.World, spec: m.Spec) -> dict[str, Any]:
-    """A world: how many rows it has, and what is played in it."""
+    """A world: how many rows it has, the first of each table, and what is played in it."""
     return {
         "kind": "world",
         "name": world.name,
         "doc": flat(world.doc),
+        **({"extends": world.base} if world.base is not None else {}),
         "rows": row_counts(world, spec),
+        "first": {spec.tables[name].title: to_json(list(rows[:FIRST])) for name, rows in world.rows.items() if rows},
         "tests": [test.name for test in spec.tests if test.world == world.name],
         "tasks": [task.name for task in spec.tasks.values() if task.world == world.name],
     }

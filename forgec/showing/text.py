@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from forgec.diagnostics import counted
-from forgec.diagnostics.cells import clean
+from forgec.diagnostics.cells import ELLIPSIS, clean
+from forgec.formatting.align import align
 
 Data = dict[str, Any]
 WIDTH = 118
+CELL = 32
+"""The characters that are shown of a value in a grid."""
 
 
 def overview_text(data: Data) -> str:
@@ -176,7 +180,25 @@ def _domain(data: Data) -> str:
 
 def _world(data: Data) -> str:
     rows = [f"{name}: {count:,}" for name, count in data["rows"].items()]
-    return _page(_head(data), [("rows", rows), ("tests", data["tests"]), ("tasks", data["tasks"])])
+    name = f"{data['name']} extends {data['extends']}" if "extends" in data else None
+    first = [(title, _grid(some, data["rows"][title])) for title, some in data["first"].items()]
+    return _page(_head(data, name), [("rows", rows), *first, ("tests", data["tests"]), ("tasks", data["tasks"])])
+
+
+def _grid(rows: list[Data], count: int) -> list[str]:
+    """The first rows of a table, their cells below each other."""
+    cells = [list(rows[0]), *([_cut(_cell(value), CELL) for value in row.values()] for row in rows)]
+    lines = [_cut(line, WIDTH) for line in align(cells, CELL * len(rows[0]), gap=2)]
+    return [*lines, f"... and {count - len(rows):,} more"] if count > len(rows) else lines
+
+
+def _cell(value: Any) -> str:
+    """A value in one line."""
+    return clean(" ".join(value.split()) if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - len(ELLIPSIS)] + ELLIPSIS
 
 
 def _task(data: Data) -> str:

@@ -18,6 +18,13 @@ from forgec.worlds.lots import NoLot, lot
 from forgec_runtime.engine import EngineError
 from forgec_runtime.types import Type
 
+MAX_SIZE = 100_000_000
+"""Characters that are computed for the rows of one world."""
+MAX_AT_ONCE = 2_000
+"""Rows that a column is computed for by one statement: whatever it gives has to find its place in memory."""
+_CELL = 8
+"""What a number counts as."""
+
 
 class Unmade(Exception):
     """A world cannot be made: a finding, at its place."""
@@ -57,22 +64,32 @@ class Columns:
     def __init__(self, database: ReferenceDatabase, world: str, seed: str) -> None:
         self.database = database
         self.names = (seed, world)
+        self.size = 0
 
     def compute(self, block: Generate, table: Table, rows: Sequence[Row]) -> None:
         """Give all rows their values. Raises `Unmade` for what DuckDB refuses, and what cannot be drawn."""
         types = {column.name: column.type for column in table.columns}
         for made in block.made:
             known = {**types, **{draw.name: draw.cell.type for draw in made.drawn.draws}}
-            for row in rows:
-                row.drawn = {}
-            try:
-                for draw in made.drawn.draws:
-                    self._draw(block, made, draw, known, rows)
-                found = self.database.over(made.drawn.sql.expression, rows, known, types[made.column])
-            except EngineError as error:
-                raise Unmade("AFS304", "DuckDB refuses this SQL", made.drawn.sql.span, help=reason(error)) from None
-            for row, value in zip(rows, found, strict=True):
-                row.values[made.column] = value
+            for begin in range(0, len(rows), MAX_AT_ONCE):
+                self._compute(block, made, types[made.column], known, rows[begin : begin + MAX_AT_ONCE])
+
+    def _compute(
+        self, block: Generate, made: Made, wanted: Type, types: Mapping[str, Type], rows: Sequence[Row]
+    ) -> None:
+        for row in rows:
+            row.drawn = {}
+        try:
+            for draw in made.drawn.draws:
+                self._draw(block, made, draw, types, rows)
+            found = self.database.over(made.drawn.sql.expression, rows, types, wanted)
+        except EngineError as error:
+            raise Unmade("AFS304", "DuckDB refuses this SQL", made.drawn.sql.span, help=reason(error)) from None
+        for row, value in zip(rows, found, strict=True):
+            row.values[made.column] = value
+            self.size += _CELL if isinstance(value, int | float) else len(str(value))
+        if self.size > MAX_SIZE:
+            raise Unmade("AFS625", f"what is made here takes more than {MAX_SIZE:,} characters", block.span)
 
     def holds(self, tree: exp.Expr, table: Table, rows: Sequence[Row]) -> Sequence[Any]:
         """The truth of a condition on each row."""
@@ -104,12 +121,13 @@ class Columns:
         (query,) = draw.arguments
         if not rows:
             return
-        found = self._found(query, draw, types, rows if draw.by_row else rows[:1])
-        if not draw.by_row and not found[0]:
+        by_row = draw.by_row
+        found = self._found(query, types, rows if by_row else rows[:1])
+        if not by_row and not found[0]:
             raise NoLot("there is nothing to pick")
         ranked: list[Any] = []
         for i, row in enumerate(rows):
-            if draw.by_row or not i:
+            if by_row or not i:
                 ranked = found[i] or []
                 if draw.kind == "pick_skewed":
                     ranked = sorted(ranked, key=lambda value: lot(*names, "rank", value))
@@ -117,7 +135,7 @@ class Columns:
             number = lots.skewed(drawn, count) if draw.kind == "pick_skewed" and count else lots.below(drawn, count)
             yield ranked[number] if ranked else None
 
-    def _found(self, query: exp.Expr, draw: Draw, types: Mapping[str, Type], rows: Sequence[Row]) -> list[Any]:
+    def _found(self, query: exp.Expr, types: Mapping[str, Type], rows: Sequence[Row]) -> list[Any]:
         """What a select of one column finds for each row, in order, without NULL."""
         assert isinstance(query, exp.Query)
         found = exp.column(query.named_selects[0], table="_found", quoted=True)

@@ -139,6 +139,7 @@ ENVIRONMENT = Environment(
     worlds=(
         World("main_library", _HERE / "worlds" / "main_library.json"),
         World("riverside_branch", _HERE / "worlds" / "riverside_branch.json"),
+        World("whole_town", _HERE / "worlds" / "whole_town.json"),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
 )
