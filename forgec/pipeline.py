@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from forgec.checks import run_checks
 from forgec.checks.warnings import find_warnings
 from forgec.codegen.package import generate
 from forgec.diagnostics import Diagnostic, Report
+from forgec.files.data import DataFiles
+from forgec.files.folder import Folder
 from forgec.files.gather import Gathered, gather
 from forgec.files.reading import read
 from forgec.files.units import Unit, arrange
@@ -33,27 +36,30 @@ class Checked:
     sources: tuple[Source, ...] = ()
 
 
-def check(path: Path) -> Checked:
-    """Read and check the environment that a file declares, or is a part of."""
+def check(path: Path, allowed: Iterable[str] = ()) -> Checked:
+    """Read and check the environment that a file declares, or is a part of.
+
+    Sources outside of its folder are read where they are `allowed`.
+    """
     (unit,) = arrange([path])
-    return check_unit(unit)
+    return check_unit(unit, allowed)
 
 
-def check_unit(unit: Unit) -> Checked:
+def check_unit(unit: Unit, allowed: Iterable[str] = ()) -> Checked:
     """Read and check one environment."""
     report = Report(list(unit.findings))
     source = None if report.failed else read(unit.base, report)
     if source is None:
         return Checked(unit.base, None, None, report)
-    return _checked(unit.base, gather(source, report, unit.parts, unit.tasks), report)
+    return _checked(unit.base, gather(source, report, unit.parts, unit.tasks), report, allowed)
 
 
-def check_source(path: Path, source: Source, report: Report) -> Checked:
+def check_source(path: Path, source: Source, report: Report, allowed: Iterable[str] = ()) -> Checked:
     """Check a spec whose text is at hand; what it uses lies beside `source`, and nothing extends it."""
-    return _checked(path, gather(source, report), report)
+    return _checked(path, gather(source, report), report, allowed)
 
 
-def _checked(path: Path, gathered: Gathered, report: Report) -> Checked:
+def _checked(path: Path, gathered: Gathered, report: Report, allowed: Iterable[str]) -> Checked:
     source = gathered.sources[0]
     if not gathered.file.items and not report.failed:
         blank = not source.text.strip()
@@ -62,7 +68,8 @@ def _checked(path: Path, gathered: Gathered, report: Report) -> Checked:
         report.diagnostics.append(
             Diagnostic("AFS004", message, path=source.name, help=f"a spec begins with `{example}`")
         )
-    spec = build(gathered, report) if gathered.file.items else None
+    data = DataFiles(Folder(Path(source.name).parent), allowed)
+    spec = build(gathered, report, data) if gathered.file.items else None
     if spec is not None:
         spec = whole_worlds(spec, report)
         run_checks(spec, report)

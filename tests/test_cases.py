@@ -31,10 +31,9 @@ NAMES = sorted(path.name for path in CASES.iterdir())
 SOUND = [name for name in NAMES if (CASES / name / "generated").is_dir()]
 CONSTRUCTS = (
     "actions", "aggregates_in_order", "alternatives", "branches", "calculate", "checks_and_invariants",
-    "composite_keys", "composite_references", "domain_types", "each", "elements", "ends", "enums",
+    "composite_keys", "composite_references", "data_of_files", "domain_types", "each", "elements", "ends", "enums",
     "files", "functions_of_lists", "generated_worlds", "hard_airline", "hard_telecom", "keys_from_a_list",
-    "lists_and_maps",
-    "missing_rows",
+    "lists_and_maps", "missing_rows",
     "nested_results", "nested_tables", "references_to_nested_rows", "results_in_branches", "results_of_several_kinds",
     "rules", "set", "sides", "singles", "syncs", "views",
     "worlds_that_extend",

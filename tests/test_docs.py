@@ -38,6 +38,8 @@ from forgec.syntax.nodes import Node, SqlText
 from forgec.testing import run_test
 from forgec_runtime import AGENTS, load_environment
 from forgec_runtime.call import MAX_PASSES
+from forgec_runtime.data import rows
+from forgec_runtime.data.documents import MAX_BYTES
 from forgec_runtime.reward import MAX_REASONS
 from forgec_runtime.sql.calculated import MAX_BRACKETS, MAX_CALCULATED
 from forgec_runtime.sql.lists import MAX_JOINED
@@ -51,6 +53,7 @@ PRELUDE = prelude(LANGUAGE)
 _SPECS = [block for block in blocks(LANGUAGE) if block.language == "afs"]
 EXAMPLES = [block for block in _SPECS if "file" not in block.attributes]
 FILES = [block for block in _SPECS if "file" in block.attributes]
+DATA = [block for block in blocks(LANGUAGE) if "file" in block.attributes and block.language != "afs"]
 
 
 def _spec(block: Block) -> str:
@@ -66,7 +69,10 @@ def test_the_comment_that_allows_a_warning_does() -> None:
 
 def _play(text: str, folder: Path) -> list[str]:
     """Check a spec, run its tests both ways and its tasks: the codes of all findings, with their texts."""
-    return _findings(check_source(Path("docs.afs"), Source("docs.afs", text), Report()), folder)
+    for block in DATA:
+        _write(block, folder.parent)
+    path = folder.parent / "docs.afs"
+    return _findings(check_source(path, Source(path.as_posix(), text), Report()), folder)
 
 
 def _findings(checked: Checked, folder: Path) -> list[str]:
@@ -178,6 +184,7 @@ def _limits() -> str:
         "statements of a body, its actions written out": f"{MAX_STATEMENTS:,}, on {MAX_LEVELS} levels",
         "passes of `each` in one call": f"{MAX_PASSES:,}, in bodies at most {MAX_EACH} deep",
         "rows that one `generate` makes, nested ones included": f"{MAX_ROWS:,}",
+        "a file of data": f"{MAX_BYTES // 2**20} MiB, {rows.MAX_ROWS:,} rows",
         "a decimal": f"{types.MAX_PRECISION} digits",
         "the reasons of a reward that are about the state": f"{MAX_REASONS}",
     }

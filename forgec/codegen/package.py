@@ -289,11 +289,11 @@ def schemas_text(tools: Iterable[m.Tool]) -> str:
 
 
 def world_text(spec: m.Spec, world: m.World) -> str:
-    """The rows of a world as JSON, one a line."""
+    """The rows of a world as JSON, one a line; without those that lie outside."""
     tables = []
     for name, rows in world.rows.items():
         types = {column.name: column.type for column in spec.tables[name].columns}
-        lines = [_row_text(row, types) for row in rows]
+        lines = [_row_text(row, types) for row in rows[: len(rows) - world.read.get(name, 0)]]
         inner = ",\n".join(f"    {line}" for line in lines)
         tables.append(f"  {json.dumps(name)}: [\n{inner}\n  ]" if lines else f"  {json.dumps(name)}: []")
     return "{\n" + ",\n".join(tables) + "\n}\n"

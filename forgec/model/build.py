@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import TypeVar
 
 from forgec.diagnostics import Label, Report
+from forgec.files.data import DataFiles
 from forgec.files.gather import Gathered
 from forgec.model import spec as m
 from forgec.model.bodies import build_action, build_tool
 from forgec.model.calls import unknown_tool
+from forgec.model.data_rows import DataRows
 from forgec.model.domains import build_domain, claimed
 from forgec.model.happenings import check_bases
 from forgec.model.names import Names
@@ -37,18 +39,19 @@ N = TypeVar("N", bound=nodes.Item)
 DEFAULT_CLOCK = datetime.datetime(2025, 1, 1)
 
 
-def build(gathered: Gathered, report: Report) -> m.Spec | None:
-    """The model of a spec; None when anything was reported as an error."""
-    spec = _Build(gathered, report).spec()
+def build(gathered: Gathered, report: Report, data: DataFiles) -> m.Spec | None:
+    """The model of a spec, with the files of `data` that it names; None when anything was reported as an error."""
+    spec = _Build(gathered, report, data).spec()
     return None if report.failed else spec
 
 
 class _Build:
     """What is known so far while one spec is built."""
 
-    def __init__(self, gathered: Gathered, report: Report) -> None:
+    def __init__(self, gathered: Gathered, report: Report, data: DataFiles) -> None:
         self.file = gathered.file
         self.sources = gathered.sources
+        self.data = data
         self.report = report
         self.types = TypeResolver(report)
         self.tables: dict[str, m.Table] = {}
@@ -362,9 +365,10 @@ class _Build:
     def _worlds(self, checker: SqlChecker, scope: Scope) -> dict[str, m.World]:
         names = Names("world", self.report)
         worlds = {}
+        data = DataRows(self.tables, self.data, self.report)
         for item in self._items(nodes.World):
             if names.add(item.name):
-                worlds[item.name.text] = build_world(item, self.tables, checker, scope)
+                worlds[item.name.text] = build_world(item, self.tables, data, checker, scope)
         check_bases(self._items(nodes.World), worlds, self.report)
         return worlds
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,11 +24,15 @@ class Draft:
     trees: dict[str, exp.Expr] = field(default_factory=dict)
     places: dict[str, Span] = field(default_factory=dict)
     given: dict[str, Any] = field(default_factory=dict)
+    find: Callable[[str], Span] | None = None
+    """Where the value of a column stands, in a file of data."""
     parent: Draft | None = None
     values: dict[str, Any] = field(default_factory=dict)
     """Of all columns, once they are computed."""
 
     def place(self, column: str) -> Span:
+        if self.find is not None:
+            return self.find(column)
         return self.places.get(column, self.span)
 
 

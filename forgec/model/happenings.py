@@ -8,6 +8,7 @@ from forgec.diagnostics import Report, did_you_mean
 from forgec.model.calls import known_world
 from forgec.model.generating import Generating
 from forgec.model.spec import Expect, Generate, Happening, Table, World, Write
+from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.scope import Scope, table_at, titles
 from forgec.syntax import nodes
@@ -48,12 +49,20 @@ def report_unknown(fill: nodes.FillItem | nodes.Generate, tables: Mapping[str, T
     report.error("AFS201", message, span, label, help=hint, about=name)
 
 
+def report_outside(span: Span, report: Report) -> None:
+    """A world whose rows may not be there cannot be gone on with."""
+    hint = "generate, write, expect and extend in worlds whose rows are all part of the package"
+    report.error("AFS611", "a world with rows from outside is played as it is", span, help=hint)
+
+
 def check_bases(items: Iterable[nodes.World], worlds: Mapping[str, World], report: Report) -> None:
     """Each world that is extended is there, and extends no world that extends it."""
     seen: set[str] = set()
     for item in items:
         if item.base is None or not known_world(item.base, worlds, report):
             continue
+        if worlds[item.base.text].outside:
+            report_outside(item.base.span, report)
         way = [item.name.text]
         while way[-1] in worlds and (base := worlds[way[-1]].base) is not None and base not in way:
             way.append(base)

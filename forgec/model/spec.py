@@ -13,6 +13,7 @@ from forgec.sql.query import Sql
 from forgec.sql.scope import Cell, Claim, Row, Shape
 from forgec.sql.size import Size
 from forgec.syntax.nodes import Side
+from forgec_runtime.data.outside import Content, OutsideFile
 from forgec_runtime.types import Enum, Record, Type
 
 ELEMENT = "element__"
@@ -348,6 +349,14 @@ class Rule(Declared):
 # -- worlds, tests, tasks -----------------------------------------------------------------------------------------
 
 
+class Outside(Model):
+    """A file outside of the spec's folder that holds rows of a world, and what is in it, if it could be read."""
+
+    file: OutsideFile
+    content: Content | None
+    span: Span
+
+
 class Made(Model):
     """What a column of generated rows holds."""
 
@@ -385,6 +394,7 @@ class World(Declared):
 
     Of a world that extends its `base`, or in which something happens, these are the rows that it writes out itself,
     until `forgec.worlds` has made it `whole`.
+    Rows of files outside come last, if they could be read.
     """
 
     rows: dict[str, tuple[dict[str, Any], ...]]
@@ -392,11 +402,24 @@ class World(Declared):
     base: str | None = None
     seed: str = "0"
     happenings: tuple[Happening, ...] = ()
+    outside: tuple[Outside, ...] = ()
+    read: dict[str, int] = {}
+    """How many of the rows of each table, the last ones, were read from there."""
 
     @property
     def is_made(self) -> bool:
         """Whether there is more to it than the rows that it writes out."""
         return self.base is not None or bool(self.happenings)
+
+    @property
+    def known(self) -> bool:
+        """Whether all of its rows are known."""
+        return all(found.content is not None for found in self.outside)
+
+    @property
+    def unread(self) -> list[str]:
+        """The sources that would have to be allowed for that."""
+        return list(dict.fromkeys(found.file.grant for found in self.outside if found.content is None))
 
 
 class Constant(Model):

@@ -3,6 +3,7 @@
 from .agents import AGENTS, Agent, GoldAgent, NoopAgent, RandomAgent
 from .call import Call
 from .constraints import Invariant
+from .data.outside import PackageFile, VariableFile
 from .environment import Environment
 from .episode import Episode
 from .errors import FAULT_TEXT, Fault, LoadError, Refusal, SnapshotError, WorkerError
@@ -37,6 +38,7 @@ __all__ = [
     "Literal",
     "LoadError",
     "NoopAgent",
+    "PackageFile",
     "Parameter",
     "Query",
     "RandomAgent",
@@ -56,6 +58,7 @@ __all__ = [
     "Tasks",
     "Tie",
     "Tool",
+    "VariableFile",
     "WorkerError",
     "Workers",
     "World",

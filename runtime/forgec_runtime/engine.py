@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import isfinite
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import duckdb
@@ -49,6 +50,15 @@ def connect_to_files() -> Connection:
     Nothing that a spec or an agent says may reach it.
     """
     return connect(memory="4GB", seconds=300)
+
+
+def connect_to_file(path: Path) -> Connection:
+    """A database whose statements may read this one file, and nothing else."""
+    connection = connect(memory="1GB", seconds=60)
+    connection.execute("set allowed_paths = [?]", [str(path)])
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+    return connection
 
 
 def fetch(connection: Connection, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
@@ -116,4 +126,4 @@ def lock(connection: Connection) -> None:
     connection.execute("set lock_configuration = true")
 
 
-__all__ = ["Connection", "EngineError", "connect", "connect_to_files", "fetch", "lock"]
+__all__ = ["Connection", "EngineError", "connect", "connect_to_file", "connect_to_files", "fetch", "lock"]

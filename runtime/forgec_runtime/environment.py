@@ -12,6 +12,8 @@ from . import query as queries
 from . import snapshots
 from .call import Call
 from .constraints import Constraints, Invariant, Sync
+from .data.completing import denied
+from .data.holding import hold
 from .engine import EngineError
 from .episode import Episode
 from .errors import FAULT_TEXT, Ask, Fault, Fetch, Refusal
@@ -62,6 +64,8 @@ class Environment:
         }  # fmt: skip
         self.worlds = {world.name: world for world in worlds}
         self.tasks = tasks if isinstance(tasks, Mapping) else {task.name: task for task in tasks}
+        self.allowed: frozenset[str] = frozenset()
+        """The sources outside of the package that worlds may read."""
         self.executions = 0
         """How many times DuckDB was asked for anything."""
         self._tables = {table.name: table for table in self.tables}
@@ -74,12 +78,28 @@ class Environment:
     def base(self, world: str) -> Base:
         """The rows of a world, loaded on first use. Raises `KeyError` for an unknown world, `LoadError`."""
         if world not in self._bases:
-            self._bases[world] = self.worlds[world].load(self.name, self._tables)
+            base = self.worlds[world].load(self.name, self._tables, self.allowed)
+            if self.worlds[world].outside:
+                hold(base, self._constraints, self._at_once)
+            self._bases[world] = base
         return self._bases[world]
+
+    def allow(self, sources: Iterable[str]) -> None:
+        """Let worlds read rows outside of their package: of these distributions, and from the files that these
+        environment variables name.
+        """
+        self.allowed = frozenset(sources)
+
+    def denied(self, world: str) -> list[str]:
+        """The sources of a world that were not allowed."""
+        return denied(self.worlds[world].outside, self.allowed)
 
     def store(self, world: str, folder: Path) -> Stored:
         """Put a world into a database in `folder`, for `adopt` in other processes. Raises `LoadError`."""
-        return self.worlds[world].store(self.name, self._tables, folder / "world.duckdb")
+        stored = self.worlds[world].store(self.name, self._tables, folder / "world.duckdb", self.allowed)
+        if self.worlds[world].outside:
+            hold(stored.open(self._tables), self._constraints, self._at_once)
+        return stored
 
     def adopt(self, stored: Stored) -> None:
         """Read a world from where another process stored it."""

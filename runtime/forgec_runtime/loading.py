@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -12,8 +13,11 @@ from .errors import LoadError
 _PREFIX = "forgec_environments"
 
 
-def load_environment(folder: str | Path) -> Environment:
-    """The environment of a generated package, wherever its folder is. Each call loads it anew. Raises `LoadError`."""
+def load_environment(folder: str | Path, *, allow_sources: Iterable[str] = ()) -> Environment:
+    """The environment of a generated package, wherever its folder is. Each call loads it anew. Raises `LoadError`.
+
+    `allow_sources` names the distributions, and the environment variables, whose files its worlds may read.
+    """
     path = Path(folder).resolve()
     init = path / "__init__.py"
     if not init.is_file():
@@ -33,6 +37,7 @@ def load_environment(folder: str | Path) -> Environment:
     except Exception as error:
         _forget(name)
         raise LoadError(f"{Path(folder).as_posix()} is no environment of this runtime: {error}") from error
+    environment.allow(allow_sources)
     return environment
 
 

@@ -22,11 +22,11 @@ _LOOKED_AFTER = 2.0
 """Seconds between looks at whether the parent still lives; mostly its pipe says so at once."""
 
 
-def serve(folder: str, parent: int) -> None:
+def serve(folder: str, parent: int, sources: list[str]) -> None:
     """Answer messages until there are no more."""
     requests, replies = _pipes()
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-    player = _Player(folder)
+    player = _Player(folder, sources)
     try:
         while (data := receive(requests)) is not None:
             name, *given = unpack(data)
@@ -65,13 +65,14 @@ def _answer(do: Callable[..., Any], given: list[Any]) -> list[Any]:
 class _Player:
     """The environment and the episodes of this worker, by the numbers that the parent gave them."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, sources: list[str]) -> None:
         self.folder = folder
+        self.sources = sources
         self.episodes: dict[int, Episode] = {}
 
     @cached_property
     def env(self) -> Environment:
-        return load_environment(self.folder)
+        return load_environment(self.folder, allow_sources=self.sources)
 
     def count(self) -> int:
         """How many episodes it holds."""
@@ -132,5 +133,5 @@ class _Player:
 
 
 def main() -> None:
-    """The entry of the process: its folder and its parent are the arguments."""
-    serve(sys.argv[1], int(sys.argv[2]))
+    """The entry of the process: its folder, its parent and the sources that it may read are the arguments."""
+    serve(sys.argv[1], int(sys.argv[2]), sys.argv[3:])

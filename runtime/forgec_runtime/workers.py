@@ -28,7 +28,8 @@ from .tool import Arguments, Side
 from .wire import pack, receive, send, unpack
 
 SHARED_FROM = 8 * 2**20
-"""Worlds whose file has at least so many bytes are put into a database once, which all workers read."""
+"""Worlds whose file has at least so many bytes are put into a database once, which all workers read; so are those
+with rows outside of the package."""
 MAX_WAITING = 10_000
 """How many episodes may begin and end before their worker is told of it without being asked for anything else."""
 PATIENCE = 5.0
@@ -109,7 +110,7 @@ class RemoteEpisode:
 class _Worker:
     """The parent's end of one process."""
 
-    def __init__(self, place: str, folder: Path) -> None:
+    def __init__(self, place: str, folder: Path, sources: Iterable[str]) -> None:
         program = f"import sys; sys.path[:] = {sys.path!r}; from forgec_runtime.worker import main; main()"
         self.place = place
         self.ended = ""
@@ -118,7 +119,7 @@ class _Worker:
         self.begun: list[tuple[int, str | int]] = []
         self.gone: list[int] = []
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, str(folder), str(os.getpid())],
+            [sys.executable, "-c", program, str(folder), str(os.getpid()), *sources],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pipesize=2**20,
@@ -177,11 +178,11 @@ class Workers:
 
     A worker that dies takes its episodes along: what needed it raises `WorkerError`, the other workers go on. Close it,
     or use it in a `with`; it is closed, too, when nothing refers to it any more and when the program ends. It is for
-    one thread at a time. Raises `LoadError`.
+    one thread at a time. `allow_sources` is that of `load_environment`. Raises `LoadError`.
     """
 
-    def __init__(self, folder: str | Path, count: int | None = None) -> None:
-        self.environment = load_environment(folder)
+    def __init__(self, folder: str | Path, count: int | None = None, *, allow_sources: Iterable[str] = ()) -> None:
+        self.environment = load_environment(folder, allow_sources=allow_sources)
         """The environment in this process, for its tasks, tools and policy."""
         count = count or os.cpu_count() or 1
         path = Path(folder).resolve()
@@ -191,7 +192,7 @@ class Workers:
         self._count = 0
         self._turn = 0
         for i in range(count):
-            self._workers.append(_Worker(f"worker {i + 1} of {count}", path))
+            self._workers.append(_Worker(f"worker {i + 1} of {count}", path, self.environment.allowed))
         try:
             self._exchange([(worker, ["hello"]) for worker in self._workers])
         except BaseException:
@@ -320,10 +321,11 @@ class Workers:
         if world in self._opened:
             return
         live = [worker for worker in self._workers if not worker.ended]
-        source = self.environment.worlds[world].path
+        source = self.environment.worlds[world]
         with tempfile.TemporaryDirectory(prefix="forgec-", ignore_cleanup_errors=True) as folder:
             # the folder may go once all have the file open
-            stored = self.environment.store(world, Path(folder)) if _size(source) >= SHARED_FROM else None
+            shared = source.outside or _size(source.path) >= SHARED_FROM
+            stored = self.environment.store(world, Path(folder)) if shared else None
             self._exchange([(worker, ["open", world, stored]) for worker in live])
         self._opened.add(world)
 

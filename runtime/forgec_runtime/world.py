@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from .data.completing import complete, read_allowed
+from .data.outside import OutsideFile
+from .data.rows import Defaults
 from .documents import Document
 from .engine import Connection, EngineError, connect, fetch, lock
 from .errors import LoadError
@@ -25,37 +28,49 @@ MAX_CACHED = 100_000
 
 @dataclass(frozen=True)
 class World:
-    """An initial state by name, and the JSON file that holds its rows."""
+    """An initial state by name, and the JSON file that holds its rows.
+
+    Rows may also lie in files `outside` of the package, whose hashes are in the `manifest`; columns that these leave
+    out have `defaults`.
+    """
 
     name: str
     path: Path
+    outside: tuple[OutsideFile, ...] = ()
+    defaults: Defaults = field(default_factory=dict)
+    manifest: Path | None = None
 
-    def load(self, environment: str, tables: Mapping[str, Table[Any]]) -> Base:
-        """The world's rows in memory, for an environment. Raises `LoadError`."""
+    def load(self, environment: str, tables: Mapping[str, Table[Any]], allowed: Iterable[str] = ()) -> Base:
+        """The world's rows in memory, for an environment, with those of allowed sources. Raises `LoadError`."""
         connection = connect()
-        return Base(tables, connection, *self._fill(connection, environment, tables))
+        return Base(tables, connection, *self._fill(connection, environment, tables, allowed))
 
-    def store(self, environment: str, tables: Mapping[str, Table[Any]], file: Path) -> Stored:
+    def store(
+        self, environment: str, tables: Mapping[str, Table[Any]], file: Path, allowed: Iterable[str] = ()
+    ) -> Stored:
         """Write the world's rows to a new database, for several processes to open. Raises `LoadError`."""
         connection = connect(file=str(file))
         try:
-            return Stored(str(file), *self._fill(connection, environment, tables))
+            return Stored(str(file), *self._fill(connection, environment, tables, allowed))
         finally:
             connection.close()
 
     def _fill(
-        self, connection: Connection, environment: str, tables: Mapping[str, Table[Any]]
+        self, connection: Connection, environment: str, tables: Mapping[str, Table[Any]], allowed: Iterable[str]
     ) -> tuple[Origin, dict[str, int]]:
+        contents = read_allowed(self.outside, allowed, self.name, self.manifest) if self.outside else []
         try:
             data = self.path.read_bytes()
             content = json.loads(data)
+            complete(content, tables, self.outside, contents, self.defaults)
             for name, table in tables.items():
                 fill(connection, table, content.get(name, []))
         except (OSError, ValueError, KeyError, TypeError, AttributeError, EngineError) as error:
             raise LoadError(f"the world {self.name} cannot be read from {self.path}: {error}") from error
         for table in tables.values():
             _check_keys(connection, table)
-        origin = Origin(environment, self.name, _schema_digest(tables), _digest(data))
+        rows = b"".join([data, *(outside.digest.encode() for outside in contents)])
+        origin = Origin(environment, self.name, _schema_digest(tables), _digest(rows))
         return origin, {name: _last_serial(connection, table) for name, table in tables.items() if table.serial}
 
 
@@ -78,7 +93,7 @@ def _last_serial(connection: Connection, table: Table[Any]) -> int:
 
 
 class Origin(NamedTuple):
-    """Where an episode belongs; `schema` and `rows` are digests of the declarations and of the world's file."""
+    """Where an episode belongs; `schema` and `rows` are digests of the declarations and of the files."""
 
     environment: str
     world: str

@@ -99,12 +99,12 @@ def test_what_a_spec_compiles_to_does_not_depend_on_its_layout(path: Path) -> No
     text = text_of(path)
     after = formatted(text)
     assert after is not None
-    assert package(after) == package(text)
+    assert package(after, path) == package(text, path)
 
 
-def package(text: str) -> dict[str, str]:
+def package(text: str, path: Path) -> dict[str, str]:
     """The files of the package; without white space, because what a task expects is quoted in them."""
-    spec = check_source(Path("spec.afs"), Source("spec.afs", text), Report()).spec
+    spec = check_source(path, Source(path.as_posix(), text), Report()).spec
     assert spec is not None
     return {name: "".join(content.split()) for name, content in generate_package(spec).items()}
 
