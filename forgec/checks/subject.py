@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from forgec.checks.conditions import Decided, decided
 from forgec.diagnostics import Label
 from forgec.model import spec as m
 from forgec.model import walk
@@ -69,6 +70,11 @@ class Subject:
                     yield step.sql
         for task in spec.tasks.values():
             yield from task_sqls(task)
+
+    @cached_property
+    def decided(self) -> tuple[Decided, ...]:
+        """The conditions that are always or never true."""
+        return tuple(decided(self.spec))
 
     @cached_property
     def called(self) -> frozenset[str]:

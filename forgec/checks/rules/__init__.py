@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from forgec.checks.rules.decided_conditions import decided_conditions, repeated_conditions
 from forgec.checks.rules.unread_facts import unread_facts
 from forgec.checks.rules.unread_parameters import unread_parameters
 from forgec.checks.rules.unread_values import unread_values
@@ -40,7 +41,9 @@ RULES: dict[str, Rule] = {
         _rule("AFW102", "a value that nothing reads", unread_values),
         _rule("AFW103", "a parameter that nothing reads", unread_parameters),
         _rule("AFW104", "a fact that the plan writes out instead of reading it", unread_facts),
+        _rule("AFW201", "a condition that is always true, or never", decided_conditions),
+        _rule("AFW202", "a condition that an earlier one decides", repeated_conditions),
         Rule("AFW901", "a comment that allows nothing", inspect.getdoc(useless_permissions) or ""),
     )
 }
-"""Every rule by its code. The first digit says what it is about: 1 names, 9 the comments that allow findings."""
+"""Every rule by its code. The first digit says what it is about: 1 names, 2 conditions, 9 comments that allow findings."""
