@@ -14,6 +14,7 @@ from forgec.model import walk
 from forgec.model.uses import sqls_in, sqls_of_world, trees, values_of_node
 from forgec.source import Span
 from forgec.sql.query import Sql
+from forgec.sql.scope import Cell
 from forgec.sql.tree import Apply, exp
 from forgec.syntax import nodes
 
@@ -41,6 +42,11 @@ class Subject:
         """Everything that has a body."""
         return (*self.spec.actions.values(), *self.spec.tools.values(), *self.spec.syncs.values())
 
+    @property
+    def is_finished(self) -> bool:
+        """Whether there are tests and tasks: before that much is missing, and the author knows it."""
+        return bool(self.spec.tests and self.spec.tasks)
+
     @cached_property
     def sqls(self) -> tuple[Sql, ...]:
         """Every piece of SQL."""
@@ -61,6 +67,8 @@ class Subject:
             yield from rule.sqls.values()
         for world in spec.worlds.values():
             yield from sqls_of_world(world)
+        for world in spec.worlds.values():
+            yield from (one.sql for one in world.happenings if not isinstance(one, m.Generate))
         for test in spec.tests:
             for step in test.steps:
                 if isinstance(step, m.Run):
@@ -92,6 +100,16 @@ class Subject:
         """The actions that any body does."""
         statements = (one for routine in self.routines for one in walk.own(routine.body))
         return frozenset(one.action.name for one in statements if isinstance(one, m.Do))
+
+    def touches_tables(self, routine: m.Routine) -> bool:
+        """Whether a body, or an action that it does, reads or changes any table."""
+        sqls = [sql for statement in walk.statements(routine.body) for sql in walk.sqls_of(statement)]
+        return any(sql.reads or sql.change is not None for sql in sqls)
+
+    @cached_property
+    def shown(self) -> frozenset[str]:
+        """The tables whose whole rows are results of tools, with all that is nested in them."""
+        return frozenset(_shown(self.spec))
 
     @cached_property
     def named(self) -> frozenset[str]:
@@ -128,3 +146,20 @@ def _inside(node: nodes.Node) -> Iterator[nodes.Node]:
         for child in part if isinstance(part, tuple) else (part,):
             if isinstance(child, nodes.Node):
                 yield from _inside(child)
+
+
+def _shown(spec: m.Spec) -> Iterator[str]:
+    """The tables whose whole rows are results, with all that is nested in them."""
+    for tool in spec.tools.values():
+        for kind in (tool.returns.kinds or (tool.returns,)) if tool.returns is not None else ():
+            table = None if isinstance(kind.shape, Cell) else kind.shape.table
+            if table is not None:
+                yield table
+                yield from _within(spec, table) if kind.nested else ()
+
+
+def _within(spec: m.Spec, table: str) -> Iterator[str]:
+    for other in spec.tables.values():
+        if other.parent == table:
+            yield other.name
+            yield from _within(spec, other.name)

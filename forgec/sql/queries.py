@@ -312,6 +312,8 @@ class QueryResolver(ExpressionResolver):
             if isinstance(ordered.this, exp.Literal | exp.Var):
                 raise self._fail("AFS405", "order by a column or expression, not by a number", ordered)
             ordered.set("this", self._named(ordered.this, frame))
+        if node.args.get("limit") is not None:
+            node.meta["ordered"] = order is not None
         if node.args.get("limit") is not None and (self.inner or node is not self.fragment.tree):
             self._break_ties(node, frame)
 

@@ -22,7 +22,6 @@ class PlansRow(TypedDict):
     """What can be booked"""
 
     plan_id: str
-    name: str
     month_gb: Decimal
     price_per_gb: Decimal
 
@@ -39,7 +38,6 @@ PLANS: Table[PlansRow] = Table(
     "plans",
     columns=(
         Column("plan_id", t.Text()),
-        Column("name", t.Text()),
         Column("month_gb", t.Decimal(6, 1)),
         Column("price_per_gb", t.Decimal(6, 2)),
     ),

@@ -3,7 +3,6 @@
 
 create table plans (
     "plan_id" VARCHAR not null,
-    "name" VARCHAR not null,
     "month_gb" DECIMAL(6, 1) not null,
     "price_per_gb" DECIMAL(6, 2) not null
 );

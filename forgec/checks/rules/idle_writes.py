@@ -36,7 +36,9 @@ def idle_writes(subject: Subject) -> Iterator[Finding]:
                     yield Finding(f"`${statement.name}` is set to what it is", statement.span)
             for sql in walk.sqls_of(statement):
                 change = sql.change
-                if isinstance(change, Update) and all(_is_there(name, tree, change) for name, tree in change.assignments):
+                if isinstance(change, Update) and all(
+                    _is_there(name, tree, change) for name, tree in change.assignments
+                ):
                     yield Finding("this update changes nothing", statement.span)
 
 

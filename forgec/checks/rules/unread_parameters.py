@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from forgec.checks.subject import Finding, Subject, body_sqls
 from forgec.model import spec as m
-from forgec.model import walk
 from forgec.model.uses import needs
 
 
@@ -36,7 +35,7 @@ def unread_parameters(subject: Subject) -> Iterator[Finding]:
                 yield _unread(parameter, function.name)
     for routine in subject.routines:
         is_tool = isinstance(routine, m.Tool)
-        if not routine.parameters or (is_tool and not _touches_tables(routine, subject)):
+        if not routine.parameters or (is_tool and not subject.touches_tables(routine)):
             continue
         rules = [rule.sqls[routine.name] for rule in subject.spec.rules if is_tool and routine.name in rule.sqls]
         read = needs([*body_sqls(routine), *rules])
@@ -47,8 +46,3 @@ def unread_parameters(subject: Subject) -> Iterator[Finding]:
 
 def _unread(parameter: m.Parameter, owner: str) -> Finding:
     return Finding(f"`${parameter.name}` is never read in `{owner}`", parameter.span)
-
-
-def _touches_tables(routine: m.Routine, subject: Subject) -> bool:
-    sqls = [sql for statement in walk.statements(routine.body) for sql in walk.sqls_of(statement)]
-    return any(sql.reads or sql.change is not None for sql in sqls)

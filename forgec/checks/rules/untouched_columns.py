@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forgec.checks.subject import Finding, Subject, word
-from forgec.model import spec as m
 from forgec.model.uses import trees
 from forgec.sql.query import Insert, Update
-from forgec.sql.scope import Cell
 from forgec.sql.tree import Lookup, Value, exp
 
 
 def untouched_columns(subject: Subject) -> Iterator[Finding]:
     """A table or column that nothing reads, writes or shows: it is filled by worlds alone.
 
-    No agent learns of it and no task can be about it. Most often a tool was to show it, or to set it.
+    No agent learns of it and no task can be about it. Most often a tool was to show it, or to set it. Looked for in
+    specs that have tests and tasks: the others are not finished.
 
     Bad:
 
@@ -31,7 +30,7 @@ def untouched_columns(subject: Subject) -> Iterator[Finding]:
     """
     spec = subject.spec
     tables, names = _touched_tables(subject), _names(subject)
-    for table in spec.tables.values():
+    for table in spec.tables.values() if subject.is_finished else ():
         if table.name not in tables:
             yield Finding(f"nothing reads or writes the table `{table.title}`", table.span)
             continue
@@ -81,20 +80,3 @@ def _names(subject: Subject) -> set[str]:
             for node in column.check.expression.find_all(Value) if column.check is not None else ():
                 found |= set(node.name.split(".")[1:]) - {column.name}
     return found
-
-
-def shown_tables(spec: m.Spec) -> Iterator[str]:
-    """The tables whose whole rows are results, with all that is nested in them."""
-    for tool in spec.tools.values():
-        for kind in (tool.returns.kinds or (tool.returns,)) if tool.returns is not None else ():
-            table = None if isinstance(kind.shape, Cell) else kind.shape.table
-            if table is not None:
-                yield table
-                yield from _within(spec, table) if kind.nested else ()
-
-
-def _within(spec: m.Spec, table: str) -> Iterator[str]:
-    for other in spec.tables.values():
-        if other.parent == table:
-            yield other.name
-            yield from _within(spec, other.name)

@@ -33,7 +33,7 @@ SET_ROAMING = Tool(
     doc="Let a line use data abroad, or not.",
     parameters=(
         Parameter("line_id", t.Text(), doc="", references="lines"),
-        Parameter("roaming", t.Boolean(), doc=""),
+        Parameter("roaming", t.Boolean(), doc="Whether it may use data abroad"),
     ),
     function=set_roaming,
 )

@@ -57,7 +57,7 @@ CANCEL_PENDING_ORDER = Tool(
     doc="Cancel an order and refund it.",
     parameters=(
         Parameter("order_id", t.Text(), doc="", references="orders"),
-        Parameter("reason", t.Text(), doc=""),
+        Parameter("reason", t.Text(), doc="'no longer needed' or 'ordered by mistake'"),
     ),
     function=cancel_pending_order,
 )
