@@ -33,9 +33,11 @@ class Blocks:
         self.database = episode.database
         self.columns = Columns(self.database, world.name, world.seed)
 
-    def make(self, block: Generate) -> None:
-        """Make the rows of a block. Raises `Unmade`."""
-        _Block(self, block).make()
+    def make(self, block: Generate) -> Iterator[tuple[Table, Row]]:
+        """Make the rows of a block, those in others after them. Raises `Unmade`."""
+        rows = _Block(self, block).make()
+        for part in _parts(block):
+            yield from ((self.spec.tables[part.table], row) for row in _rows_of(part, block, rows))
 
 
 class _Block:
@@ -57,9 +59,10 @@ class _Block:
         self.looks = 0
         self.placed = 0
 
-    def make(self) -> None:
+    def make(self) -> list[Row]:
         count = self._count(self.block, "", "")
-        waiting = [self._row(self.block, number, str(number)) for number in range(1, count + 1)]
+        rows = [self._row(self.block, number, str(number)) for number in range(1, count + 1)]
+        waiting = rows
         for attempt in range(MAX_TRIES):
             for row in waiting:
                 row.tries, row.inner = str(attempt), {}
@@ -68,7 +71,7 @@ class _Block:
             self._place([row for row in waiting if not row.problem])
             waiting = [row for row in waiting if row.problem]
             if not waiting:
-                return
+                return rows
         raise self._given_up(waiting)
 
     def _given_up(self, waiting: list[Row]) -> Unmade:
@@ -256,6 +259,14 @@ def _parts(block: Generate) -> Iterator[Generate]:
     yield block
     for nested in block.nested:
         yield from _parts(nested)
+
+
+def _rows_of(part: Generate, block: Generate, rows: list[Row]) -> list[Row]:
+    """The rows of a part of a block, in the order of those that they are in."""
+    if part is block:
+        return rows
+    outer = next(one for one in _parts(block) if part in one.nested)
+    return [inner for row in _rows_of(outer, block, rows) for inner in row.inner[part.table]]
 
 
 def _first_problem(row: Row) -> str:

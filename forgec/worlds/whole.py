@@ -83,16 +83,19 @@ class _Happening:
         for happening in self.world.happenings:
             try:
                 if isinstance(happening, m.Generate):
-                    blocks.make(happening)
+                    for table, row in blocks.make(happening):
+                        self.found[table.name][key_of(table, row.values)] = Draft(
+                            table, happening.span, values=row.values
+                        )
                 elif isinstance(happening, m.Write):
                     self._write(happening)
+                    self._keep(happening.span)
                 else:
                     continue
             except Unmade as why:
                 self.report.error(why.code, str(why), why.span, help=why.help, notes=why.notes)
                 return {}
             changed = True
-            self._keep(happening.span)
         if changed:
             self._sync()
         for happening in self.world.happenings:
