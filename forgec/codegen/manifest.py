@@ -42,19 +42,33 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
-def build_manifest(spec: Spec, files: Mapping[str, str]) -> str:
-    """The manifest as text: what the package was made from, and the hash of each of its files."""
+def build_manifest(spec: Spec, files: Mapping[str, str], old: Mapping[str, Any] | None = None) -> str:
+    """The manifest as text: what the package was made from, and the hash of each of its files.
+
+    Hashes of files outside that could not be read now are those of the `old` manifest.
+    """
     templates = hashlib.sha256()
     for path in sorted(resource("templates", "package").glob("*.j2")):
         templates.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     content = {
         "environment": spec.name,
         "sources": {_beside(source, spec.source): digest(source.text) for source in spec.sources},
+        **_outside(spec, old or {}),
         "templates": templates.hexdigest(),
         "versions": {name: version(name) for name in _SHAPING},
         "files": {name: digest(files[name]) for name in sorted(files)},
     }
     return json.dumps(content, indent=2) + "\n"
+
+
+def _outside(spec: Spec, old: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """The hashes of files outside that hold rows of worlds, as far as they are known."""
+    known = old.get("outside")
+    hashes = dict(known) if isinstance(known, dict) else {}
+    found = [outside for world in spec.worlds.values() for outside in world.outside]
+    hashes.update((outside.file.label, outside.content.digest) for outside in found if outside.content is not None)
+    labels = sorted({outside.file.label for outside in found})
+    return {"outside": {label: hashes[label] for label in labels if label in hashes}} if labels else {}
 
 
 def _beside(source: Source, base: Source) -> str:

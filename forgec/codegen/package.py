@@ -17,10 +17,12 @@ from forgec.plans import python as py
 from forgec.plans.function import FunctionPlan
 from forgec.plans.package import PackagePlan, row_class
 from forgec.sql.scope import Row, Rows
+from forgec_runtime import PackageFile
+from forgec_runtime.data.outside import OutsideFile
 
 _RUNTIME = {
     "Call", "Column", "Environment", "Index", "Invariant", "Parameter",
-    "Query", "Refusal", "Table", "Tasks", "Tie", "Tool", "World", "sql",
+    "PackageFile", "Query", "Refusal", "Table", "Tasks", "Tie", "Tool", "VariableFile", "World", "sql",
 }  # fmt: skip
 _PLAIN = re.compile(r"[\w .+-]+")
 
@@ -90,11 +92,23 @@ class _Package:
             f"Invariant({i.name!r}, {py.source_literal(i.doc or i.name)}, {query.name})"
             for i, query in self.plan.invariants
         ]
+        worlds = [self._world(world) for world in self.spec.worlds.values()]
+        used |= source.names_in(*worlds) & {"PackageFile", "VariableFile"}
         return self._python(
             "init.py.j2", used, local, name=self.spec.name, doc=self.spec.doc, clock=self.spec.clock, queries=queries,
             tables=tables, tools=tools, invariants=invariants, syncs=bool(self.plan.syncs),
-            worlds=list(self.spec.worlds),
+            worlds=worlds,
         )  # fmt: skip
+
+    def _world(self, world: m.World) -> str:
+        """A world, with the files outside that hold rows of it."""
+        parts = [repr(world.name), f'_HERE / "worlds" / {f"{world.name}.json"!r}']
+        if world.outside:
+            files = ", ".join(_outside_file(outside.file) for outside in world.outside)
+            parts.append(f"outside=({files},)")
+            parts.extend([f"defaults={py.source_literal(to_json(world.defaults))}"] if world.defaults else [])
+            parts.append('manifest=_HERE / "manifest.json"')
+        return f"World({', '.join(parts)})"
 
     def _schema(self) -> str:
         enums = [f"{self.named[e.name]} = {source.enum_source(e)}" for e in self.spec.enums.values()]
@@ -286,6 +300,15 @@ def policy_text(spec: m.Spec) -> str:
 def schemas_text(tools: Iterable[m.Tool]) -> str:
     """The schemas of tools as JSON."""
     return to_text([tool_schema(tool) for tool in tools])
+
+
+def _outside_file(file: OutsideFile) -> str:
+    parts = [repr(file.table), py.source_literal(file.grant)]
+    if isinstance(file, PackageFile):
+        parts.append(f"path={py.source_literal(file.path)}")
+    if file.at:
+        parts.append(f"at={py.source_literal(file.at)}")
+    return f"{type(file).__name__}({', '.join(parts)})"
 
 
 def world_text(spec: m.Spec, world: m.World) -> str:

@@ -7,7 +7,15 @@ from pathlib import Path
 
 import click
 
-from forgec.commands.common import all_diagnostics, check_all, exit_code, show, specs_argument, strict_option
+from forgec.commands.common import (
+    all_diagnostics,
+    check_all,
+    exit_code,
+    show,
+    sources_option,
+    specs_argument,
+    strict_option,
+)
 from forgec.commands.explaining import title_of
 from forgec.diagnostics.github import render_github
 from forgec.diagnostics.json import render_json
@@ -17,6 +25,7 @@ from forgec.model.spec import Spec
 
 @click.command("check")
 @specs_argument
+@sources_option
 @strict_option
 @click.option(
     "--format",
@@ -27,7 +36,7 @@ from forgec.model.spec import Spec
     help="For people, for programs, for the log of a GitHub action, or as SARIF 2.1.0.",
 )
 @click.option("--json", "form", flag_value="json", help="The same as --format json.")
-def command(specs: tuple[Path, ...], strict: bool, form: str) -> None:
+def command(specs: tuple[Path, ...], allowed: tuple[str, ...], strict: bool, form: str) -> None:
     """Find what is wrong with specs: syntax, names, types, worlds, plans; then what had better be otherwise.
 
     Errors fail; warnings do with --strict. `forgec rule CODE` explains a finding, and a comment
@@ -42,7 +51,7 @@ def command(specs: tuple[Path, ...], strict: bool, form: str) -> None:
 
     Exit codes: 0 clean, 1 findings, 2 a spec cannot be read.
     """
-    checked = check_all(specs)
+    checked = check_all(specs, allowed)
     found = all_diagnostics(checked)
     if form == "text":
         show(found)

@@ -19,19 +19,27 @@ UNREADABLE_CODES = {"AFS001", "AFS002", "AFS003"}
 MAX_SHOWN = 50
 
 strict_option = click.option("--strict", is_flag=True, help="Fail on warnings, too.")
+sources_option = click.option(
+    "--allow-source",
+    "allowed",
+    multiple=True,
+    metavar="NAME",
+    help="Let worlds read rows from this installed package, or from the file that this environment variable names; "
+    "may be repeated.",
+)
 specs_argument = click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
 
 
-def check_all(specs: Sequence[Path]) -> list[Checked]:
+def check_all(specs: Sequence[Path], allowed: Iterable[str] = ()) -> list[Checked]:
     """Check every environment that files are named of, once; two may not declare the same.
 
-    A file without a head may be named beside one that uses it.
+    A file without a head may be named beside one that uses it. Sources outside are read where they are `allowed`.
     """
     units = arrange(specs)
-    found = {i: check_unit(unit) for i, unit in enumerate(units) if not unit.loose}
+    found = {i: check_unit(unit, allowed) for i, unit in enumerate(units) if not unit.loose}
     used = {os.path.realpath(source.name) for result in found.values() for source in result.sources}
     loose = {i: unit for i, unit in enumerate(units) if unit.loose and os.path.realpath(unit.base) not in used}
-    found |= {i: check_unit(unit) for i, unit in loose.items()}
+    found |= {i: check_unit(unit, allowed) for i, unit in loose.items()}
     checked = [found[i] for i in sorted(found)]
     owners: dict[str, Path] = {}
     for i, result in enumerate(checked):

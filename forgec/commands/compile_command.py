@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from forgec.codegen.manifest import MANIFEST, Outcome, build_manifest, compare, write
+from forgec.codegen.manifest import MANIFEST, Outcome, build_manifest, compare, read_manifest, write
 from forgec.commands.common import (
     FINDINGS,
     all_diagnostics,
@@ -18,6 +18,7 @@ from forgec.commands.common import (
     errors_of,
     exit_code,
     show,
+    sources_option,
     specs_argument,
     strict_option,
     warned,
@@ -49,13 +50,23 @@ class _Package:
 )
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; fail if the packages are not up to date.")
 @click.option("--force", is_flag=True, help="Overwrite generated files that were edited by hand.")
+@sources_option
 @strict_option
 @click.option("--json", "as_json", is_flag=True, help="Print what happened as JSON to standard output.")
-def command(specs: tuple[Path, ...], out: Path, only_check: bool, force: bool, strict: bool, as_json: bool) -> None:
+def command(
+    specs: tuple[Path, ...],
+    out: Path,
+    only_check: bool,
+    force: bool,
+    allowed: tuple[str, ...],
+    strict: bool,
+    as_json: bool,
+) -> None:
     """Turn specs into Python packages, one for each environment.
 
     Writes only what changed, and removes files that it wrote before and that are no longer generated. A file edited by
-    hand is never overwritten without --force. A spec with errors leaves its package as it was.
+    hand is never overwritten without --force. A spec with errors leaves its package as it was. Rows that lie outside
+    are no part of a package; where they are allowed to be read, they are checked, and their hashes noted.
 
     \b
     Examples:
@@ -65,7 +76,7 @@ def command(specs: tuple[Path, ...], out: Path, only_check: bool, force: bool, s
 
     Exit codes: 0 done, 1 findings or drift, 2 a spec cannot be read.
     """
-    checked = check_all(specs)
+    checked = check_all(specs, allowed)
     packages = [_package(result, out) for result in checked if result.spec is not None]
     problems = [] if only_check else [p for package in packages for p in _problems(package, force)]
     blocked = {problem.path for problem in problems}
@@ -91,8 +102,8 @@ def command(specs: tuple[Path, ...], out: Path, only_check: bool, force: bool, s
 def _package(result: Checked, out: Path) -> _Package:
     assert result.spec is not None
     files = generate_package(result.spec)
-    manifest = build_manifest(result.spec, files)
     folder = out / result.spec.name
+    manifest = build_manifest(result.spec, files, read_manifest(folder))
     outcome = compare(folder, files, manifest)
     return _Package(result.spec.name, result.path, folder, files, manifest, outcome, warned(result))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,11 +25,14 @@ def package_folder(name: str) -> Path:
 
 
 @contextmanager
-def compiled(spec: Spec) -> Iterator[Environment]:
-    """The environment of a checked spec, compiled into a temporary folder that lasts as long as the context."""
+def compiled(spec: Spec, allowed: Iterable[str] = ()) -> Iterator[Environment]:
+    """The environment of a checked spec, compiled into a temporary folder that lasts as long as the context.
+
+    Its worlds may read the `allowed` sources outside.
+    """
     files = generate_package(spec)
     manifest = build_manifest(spec, files)
     with tempfile.TemporaryDirectory(prefix="forgec-") as folder:
         target = Path(folder) / spec.name
         write(target, files, manifest, compare(target, files, manifest))
-        yield load_environment(target)
+        yield load_environment(target, allow_sources=allowed)

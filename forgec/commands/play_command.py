@@ -13,7 +13,7 @@ from typing import IO
 
 import click
 
-from forgec.commands.common import FINDINGS, UNREADABLE, check_all, errors_of, exit_code, show
+from forgec.commands.common import FINDINGS, UNREADABLE, check_all, errors_of, exit_code, show, sources_option
 from forgec.commands.environments import compiled, package_folder
 from forgec.diagnostics import did_you_mean
 from forgec.playing.play import Outcome, play
@@ -27,8 +27,11 @@ from forgec_runtime import Environment, LoadError, load_environment
 @click.option("--world", metavar="NAME", help="Start in this world; else in the first one.")
 @click.option("--task", metavar="NAME", help="Start with this task, in its world.")
 @click.option("--script", metavar="FILE", help="Play the lines of FILE instead of asking; `-` is standard input.")
+@sources_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line: input, kind, result, changes.")
-def command(environment: str, world: str | None, task: str | None, script: str | None, as_json: bool) -> None:
+def command(
+    environment: str, world: str | None, task: str | None, script: str | None, allowed: tuple[str, ...], as_json: bool
+) -> None:
     """Call the tools of an environment by hand, as an agent would.
 
     ENV_OR_SPEC is the folder of a generated package, its name when it lies in ./generated, or a spec (.afs), which is
@@ -54,24 +57,26 @@ def command(environment: str, world: str | None, task: str | None, script: str |
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to stop
     try:
         if script is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
-            _play_terminal(environment, world, task)
+            _play_terminal(environment, allowed, world, task)
         else:
-            _play_script(environment, world, task, script or "-", as_json)
+            _play_script(environment, allowed, world, task, script or "-", as_json)
     except LoadError as error:
         _stop(str(error))
 
 
-def _play_terminal(name: str, world: str | None, task: str | None) -> None:
+def _play_terminal(name: str, allowed: tuple[str, ...], world: str | None, task: str | None) -> None:
     from forgec.playing.terminal import play_terminal
 
-    with _environment(name) as environment:
+    with _environment(name, allowed) as environment:
         session = _started(environment, world, task, partial(transcript, color=True))
         play_terminal(session, click.echo)
 
 
-def _play_script(name: str, world: str | None, task: str | None, script: str, as_json: bool) -> None:
+def _play_script(
+    name: str, allowed: tuple[str, ...], world: str | None, task: str | None, script: str, as_json: bool
+) -> None:
     shown = "standard input" if script == "-" else script
-    with _open(script) as file, _environment(name) as environment:
+    with _open(script) as file, _environment(name, allowed) as environment:
         lines = script_lines(_lines(file, shown))
         if world is None and task is None:
             world, task, lines = _beginning(environment, lines)
@@ -97,20 +102,20 @@ def _beginning(
 
 
 @contextmanager
-def _environment(name: str) -> Iterator[Environment]:
+def _environment(name: str, allowed: tuple[str, ...]) -> Iterator[Environment]:
     """The environment to play. Raises `LoadError`; leaves when a spec has errors."""
     path = Path(name)
     if path.suffix != ".afs" and not path.is_file():
         folder = package_folder(name)
         if not folder.is_dir() and (hint := did_you_mean(name, _generated())):
             raise LoadError(f"there is no generated environment `{name}`; {hint}")
-        yield load_environment(folder)
+        yield load_environment(folder, allow_sources=allowed)
         return
-    checked = check_all([path])
+    checked = check_all([path], allowed)
     show(errors_of(checked))
     if checked[0].spec is None:
         sys.exit(exit_code(checked))
-    with compiled(checked[0].spec) as environment:
+    with compiled(checked[0].spec, allowed) as environment:
         yield environment
 
 
@@ -125,7 +130,7 @@ def _started(
     """A session that has just begun, its beginning shown as if it had been typed. Raises `LoadError`."""
     if not environment.worlds:
         raise LoadError(f"`{environment.name}` has no world to play in")
-    first = next(iter(environment.worlds))
+    first = min(environment.worlds, key=lambda name: bool(environment.denied(name)))
     session = Session(environment, first)
     outcome = play(session, f".task {task}" if task else f".world {world or first}")
     if outcome.failed:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import click
 
-from forgec.commands.common import FINDINGS, UNREADABLE
+from forgec.commands.common import FINDINGS, UNREADABLE, sources_option
 from forgec.commands.environments import package_folder
 from forgec.diagnostics import did_you_mean
 from forgec_runtime import AGENTS, Environment, GoldError, LoadError, RandomAgent, Reward, load_environment
@@ -37,14 +37,21 @@ class _Played:
 )
 @click.option("--task", "wanted", multiple=True, metavar="NAME", help="Play only this task; may be repeated.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random agent.")
+@sources_option
 @click.option("--json", "as_json", is_flag=True, help="Print rewards with their reasons as JSON to standard output.")
 def command(
-    environments: tuple[str, ...], agents: tuple[str, ...], wanted: tuple[str, ...], seed: int, as_json: bool
+    environments: tuple[str, ...],
+    agents: tuple[str, ...],
+    wanted: tuple[str, ...],
+    seed: int,
+    allowed: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Play the tasks of compiled environments and pay rewards.
 
     ENV is the folder of a generated package, or its name when it lies in ./generated. The agents are built in: `gold`
-    plays the plan of each task, `noop` does nothing, `random` calls tools at random.
+    plays the plan of each task, `noop` does nothing, `random` calls tools at random. Tasks in a world with rows from
+    outside are skipped unless its sources are allowed.
 
     \b
     Examples:
@@ -57,7 +64,7 @@ def command(
     played: list[_Played] = []
     try:
         for name in environments:
-            environment = load_environment(package_folder(name))
+            environment = load_environment(package_folder(name), allow_sources=allowed)
             tasks = _tasks(environment, wanted, single=len(environments) == 1)
             for task in tasks:
                 played.extend(_play(environment, task, agent, seed) for agent in agents)
@@ -80,7 +87,16 @@ def _tasks(environment: Environment, wanted: tuple[str, ...], *, single: bool) -
     if unknown and single:
         hint = did_you_mean(unknown[0], environment.tasks)
         raise LoadError(f"`{environment.name}` has no task `{unknown[0]}`" + (f"; {hint}" if hint else ""))
-    return [name for name in environment.tasks if not wanted or name in wanted]
+    return [name for name in environment.tasks if name in wanted or not (wanted or _is_skipped(environment, name))]
+
+
+def _is_skipped(environment: Environment, name: str) -> bool:
+    """Whether a task is left out because its world may not be read, which is said."""
+    denied = environment.denied(environment.tasks[name].world)
+    if denied:
+        flags = " ".join(f"--allow-source {source}" for source in denied)
+        click.echo(f"skipped {environment.name}/{name}: rows of its world lie outside ({flags})", err=True)
+    return bool(denied)
 
 
 def _play(environment: Environment, name: str, agent: str, seed: int) -> _Played:

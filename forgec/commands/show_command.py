@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from forgec.codegen.package import policy_text, schemas_text
-from forgec.commands.common import UNREADABLE, exit_code, show
+from forgec.commands.common import UNREADABLE, exit_code, show, sources_option
 from forgec.diagnostics import did_you_mean
 from forgec.model.spec import Spec
 from forgec.pipeline import check
@@ -24,8 +24,9 @@ from forgec.showing.text import overview_text, part_text
 @click.argument("name", required=False)
 @click.option("--policy", is_flag=True, help="Print the policy as the agent is told it, rules included.")
 @click.option("--schemas", is_flag=True, help="Print the schemas of the agent's tools, or of NAME (OpenAI functions).")
+@sources_option
 @click.option("--json", "as_json", is_flag=True, help="Print the same as JSON.")
-def command(path: Path, name: str | None, policy: bool, schemas: bool, as_json: bool) -> None:
+def command(path: Path, name: str | None, policy: bool, schemas: bool, allowed: tuple[str, ...], as_json: bool) -> None:
     """Show what an agent and an author see of a spec.
 
     Without NAME, all of it at a glance. With the name of a tool, table, task, function, rule, invariant, world or
@@ -44,7 +45,7 @@ def command(path: Path, name: str | None, policy: bool, schemas: bool, as_json: 
     """
     if policy and (schemas or name is not None):
         raise click.UsageError("--policy goes with neither NAME nor --schemas")
-    checked = check(path)
+    checked = check(path, allowed)
     if checked.spec is None:
         show(checked.report)
         sys.exit(exit_code([checked]))

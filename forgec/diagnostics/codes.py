@@ -102,6 +102,7 @@ CODES: dict[str, str] = {
     "AFS607": "a name for the result of a call that fails",
     "AFS608": "a world that a sync would change",
     "AFS609": "data that cannot be read as what their file is called",
+    "AFS610": "a source outside that is allowed and cannot be read",
     "AFS611": "a world over a source outside that is gone on with",
     "AFS621": "generated rows that cannot be made",
     "AFS622": "an unknown kind of fake value, or an unknown language",

@@ -69,7 +69,7 @@ class DataRows:
         try:
             content = self.files.outside(file)
         except LoadError as error:
-            self.report.error("AFS609", str(error), fill.origin.span)
+            self.report.error("AFS610", str(error), fill.origin.span)
             return None
         return Outside(file=file, content=content, span=fill.origin.span)
 

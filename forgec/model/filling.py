@@ -39,6 +39,18 @@ class Filling:
                 if _fits(table, row, self.checker):
                     self.rows[name].append(row)
 
+    def defaults(self, table: Table) -> dict[str, dict[str, Any]]:
+        """What the columns of a table, and of those nested in it, are of which nothing is said; by table."""
+        found = {}
+        columns = [column for column in table.columns if column.default is not None]
+        (values,) = self._constants([Draft(table, table.span)], [], columns)
+        if columns and values is not None:
+            found[table.name] = dict(zip((column.name for column in columns), values, strict=True))
+        for other in self.tables.values():
+            if other.parent == table.name:
+                found.update(self.defaults(other))
+        return found
+
     def _computed(self, table: Table, drafts: Rows) -> Iterator[Draft]:
         """The rows with their values; those of the table that it is nested in have theirs."""
         for _, alike in groupby(drafts, key=lambda draft: (list(draft.trees), list(draft.given))):

@@ -405,6 +405,8 @@ class World(Declared):
     outside: tuple[Outside, ...] = ()
     read: dict[str, int] = {}
     """How many of the rows of each table, the last ones, were read from there."""
+    defaults: dict[str, dict[str, Any]] = {}
+    """What columns of theirs are that they leave out, by table."""
 
     @property
     def is_made(self) -> bool:

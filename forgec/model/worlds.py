@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from forgec.diagnostics import Label
 from forgec.model.data_rows import DataRows
@@ -43,6 +44,9 @@ def build_world(
     for table in tables.values():
         if table.single:
             _check_single(table, filling)
+    defaults: dict[str, dict[str, Any]] = {}
+    for _, table, _ in outside:
+        defaults.update(filling.defaults(table))
     happenings = build_happenings(item, tables, checker, scope)
     world = World(
         name=item.name.text,
@@ -55,6 +59,7 @@ def build_world(
         happenings=happenings,
         outside=tuple(found for *_, found in outside),
         read={name: len(rows) - own[name] for name, rows in filling.rows.items()} if outside else {},
+        defaults=defaults,
     )
     if world.outside and world.is_made:
         report_outside(world.outside[0].span, checker.report)

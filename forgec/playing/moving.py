@@ -49,6 +49,7 @@ def world(session: Session, rest: str) -> Answer:
     if not rest:
         return Answer([Line(name) for name in worlds], list(worlds))
     name = chosen(rest, worlds, "world")
+    _check_allowed(session, name)
     session.start(f".world {name}", name)
     return Answer([place_line(session)], place_data(session))
 
@@ -60,6 +61,15 @@ def task(session: Session, rest: str) -> Answer:
         pairs = [(task.name, clean(task.doc)) for task in tasks.values()]
         return Answer(pairs_lines(pairs, "") if pairs else [Line("there are no tasks", "quiet")], list(tasks))
     task = tasks[chosen(rest, tasks, "task")]
+    _check_allowed(session, task.world)
     session.start(f".task {task.name}", task.world, task)
     data = {**place_data(session), "intent": task.intent, "facts": describe.facts_data(task)}
     return Answer(describe.task_lines(task), data)
+
+
+def _check_allowed(session: Session, world: str) -> None:
+    """Raise `Mistake` for a world whose rows nobody allowed to read."""
+    denied = session.environment.denied(world)
+    if denied:
+        flags = " ".join(f"--allow-source {name}" for name in denied)
+        raise Mistake(f"rows of the world {world} lie outside of its package: play with {flags}")

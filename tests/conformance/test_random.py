@@ -11,16 +11,14 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forgec_runtime import Environment, Episode
 from tests.conformance.drawing import Calls
-from tests.conformance.referee import Verdict, find_tau2, judged, retail_of, state_of, with_rows
+from tests.conformance.referee import Verdict, find_tau2, judged, retail_of, retail_over, state_of
 
-RETAIL = Path(__file__).parents[2] / "generated" / "retail"
 TAU2 = find_tau2()
 pytestmark = pytest.mark.skipif(TAU2 is None, reason="tau2-bench is not installed, and TAU2_PATH names no copy of it")
 
@@ -45,9 +43,9 @@ def state(referee: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def ours(state: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    documents = {name: list(rows.values()) for name, rows in state.items()}
-    return with_rows(RETAIL, tmp_path_factory.mktemp("retail"), documents)
+def ours() -> Environment:
+    assert TAU2 is not None
+    return retail_over(TAU2)
 
 
 class MixedUpItems:
@@ -86,7 +84,7 @@ def is_excused(verdict: Verdict) -> bool:
 @pytest.mark.parametrize("run", range(RUNS))
 def test_random_calls(run: int, referee: Any, ours: Environment, state: dict[str, Any]) -> None:
     calls, mixed = Calls(state, run), MixedUpItems(state["products"])
-    theirs, episode = referee.get_environment(), ours.reset(*ours.worlds)
+    theirs, episode = referee.get_environment(), ours.reset("tau2")
     tools = list(calls.tools) * CALLS
     calls.chance.shuffle(tools)
     for tool in tools:
@@ -121,7 +119,7 @@ def changed(episode: Episode, table: str) -> set[str]:
 
 def test_every_tool_succeeds_and_fails(ours: Environment, state: dict[str, Any]) -> None:
     """What is drawn is worth comparing."""
-    calls, episode = Calls(state, 0), ours.reset(*ours.worlds)
+    calls, episode = Calls(state, 0), ours.reset("tau2")
     seen = set()
     for tool in calls.tools:
         for _ in range(200):

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forgec_runtime import Environment
-from tests.conformance.referee import find_tau2, judged, retail_of, retail_tasks, state_of, with_rows
+from tests.conformance.referee import find_tau2, judged, retail_of, retail_over, retail_tasks, state_of
 
-RETAIL = Path(__file__).parents[2] / "generated" / "retail"
 TAU2 = find_tau2()
 pytestmark = pytest.mark.skipif(TAU2 is None, reason="tau2-bench is not installed, and TAU2_PATH names no copy of it")
 
@@ -32,10 +30,9 @@ def referee() -> Any:
 
 
 @pytest.fixture(scope="module")
-def ours(referee: Any, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    state = state_of(referee.get_environment())
-    documents = {name: list(rows.values()) for name, rows in state.items()}
-    return with_rows(RETAIL, tmp_path_factory.mktemp("retail"), documents)
+def ours() -> Environment:
+    assert TAU2 is not None
+    return retail_over(TAU2)
 
 
 def tasks() -> list[dict[str, Any]]:
@@ -49,7 +46,7 @@ def gold(task: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 @pytest.mark.parametrize("task", tasks(), ids=lambda task: str(task["id"]))
 def test_a_gold_plan(task: dict[str, Any], referee: Any, ours: Environment) -> None:
-    theirs, episode = referee.get_environment(), ours.reset(*ours.worlds)
+    theirs, episode = referee.get_environment(), ours.reset("tau2")
     differing = set()
     for tool, arguments in gold(task):
         verdict = judged(theirs, ours, episode, tool, arguments)
@@ -92,7 +89,7 @@ def test_gold_actions_that_raise(referee: Any, ours: Environment) -> None:
     """They fail in both, with the same texts: forgec would have told when it compiled them."""
     failed: Counter[str] = Counter()
     for task in tasks():
-        theirs, episode = referee.get_environment(), ours.reset(*ours.worlds)
+        theirs, episode = referee.get_environment(), ours.reset("tau2")
         for tool, arguments in gold(task):
             verdict = judged(theirs, ours, episode, tool, arguments)
             failed[task["id"]] += verdict.ours[0] == "error"

@@ -28,5 +28,6 @@ def test_the_table_holds_what_is_emitted_and_nothing_else() -> None:
 
 def test_every_code_is_shown_by_a_case_or_by_a_test_of_a_command() -> None:
     shown = codes_in(r"\[(AFS\d+)\]", *(ROOT / "tests" / "cases").glob("*/stderr.txt"))
-    tested = codes_in(r"AFS\d+", ROOT / "tests" / "test_commands.py", ROOT / "tests" / "test_new.py")
+    of_commands = ("test_commands.py", "test_new.py", "test_sources.py")
+    tested = codes_in(r"AFS\d+", *(ROOT / "tests" / name for name in of_commands))
     assert shown | tested == set(CODES)

@@ -25,9 +25,10 @@ def read_allowed(
     """What is in the files of a world. Raises `LoadError`, also for content that is not what the manifest names."""
     names = denied(files, allowed)
     if names:
-        flags = " ".join(f"--allow-source {name}" for name in names)
+        flags, listed = " ".join(f"--allow-source {name}" for name in names), ", ".join(map(repr, names))
         raise LoadError(
-            f"the world {world} has rows that lie outside of its package, which nobody allowed to read: {flags}"
+            f"rows of the world {world} lie outside of its package, and nobody allowed to read them: {flags},"
+            f" or load_environment(..., allow_sources=[{listed}])"
         )
     pinned = _pinned(manifest) if manifest is not None else {}
     contents = []
