@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from textwrap import dedent
 
@@ -392,6 +394,25 @@ def test_compile_check_prints_what_would_change_and_touches_nothing() -> None:
     assert '+    """Settle the account.' in result.stderr
     assert result.stderr.endswith("build/desk is not up to date; run: forgec compile desk.afs --out build\n")
     assert tree() == before
+
+
+def test_compile_check_names_libraries_of_other_versions() -> None:
+    invoke("compile", "desk.afs")
+    manifest = Path("generated/desk/manifest.json")
+    text = manifest.read_text(encoding="utf-8")
+    older = re.sub(r'"duckdb": "[^"]*"', '"duckdb": "1.9.0"', text)
+    manifest.write_text(older, encoding="utf-8")
+    result = invoke("compile", "desk.afs", "--check")
+    here = version("duckdb")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"generated/desk was generated with duckdb 1.9.0, here is {here}\n"
+        "generated/desk is not up to date; run: forgec compile desk.afs\n"
+    )
+    write("generated/desk/policy.md", "edited")
+    assert "+++ generated/desk/policy.md (new)" in invoke("compile", "desk.afs", "--check").stderr
+    write("desk.afs", DESK.replace("Pay everything.", "Settle the account."))
+    assert "+++ generated/desk/tools/pay.py (new)" in invoke("compile", "desk.afs", "--check").stderr
 
 
 def test_compile_check_of_nothing() -> None:

@@ -87,6 +87,22 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return content if sound else None
 
 
+def other_versions(folder: Path, manifest: str) -> str:
+    """The libraries of other versions that a package was generated with, where that is all that is different.
+
+    Empty where it was made from something else, too, or edited since.
+    """
+    old, new = read_manifest(folder), json.loads(manifest)
+    if old is None or any(old.get(part) != new.get(part) for part in ("sources", "outside", "templates")):
+        return ""
+    if any((text := _read(folder / name)) is None or digest(text) != sha for name, sha in old["files"].items()):
+        return ""
+    then, now = old.get("versions"), new["versions"]
+    known = then if isinstance(then, dict) else {}
+    changed = {name: version for name, version in now.items() if known.get(name) != version}
+    return "; ".join(f"{name} {known.get(name, '(none)')}, here is {version}" for name, version in changed.items())
+
+
 def _inside(name: str) -> bool:
     """Whether a path of a manifest stays inside its package."""
     path = PurePosixPath(name)

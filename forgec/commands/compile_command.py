@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from forgec.codegen.manifest import MANIFEST, Outcome, build_manifest, compare, read_manifest, write
+from forgec.codegen.manifest import MANIFEST, Outcome, build_manifest, compare, other_versions, read_manifest, write
 from forgec.commands.common import (
     FINDINGS,
     all_diagnostics,
@@ -138,10 +138,13 @@ def _print(package: _Package, only_check: bool) -> None:
     if not outcome.changed:
         click.echo(f"{package.spec.as_posix()}: {package.folder.as_posix()} is up to date{package.warned}")
         return
-    for name in outcome.written:
+    versions = other_versions(package.folder, package.manifest)
+    for name in outcome.written if not versions else ():
         click.echo(_diff(package, name), err=True, nl=False)
     for name in outcome.removed:
         click.echo(f"{(package.folder / name).as_posix()} is no longer generated", err=True)
+    if versions:
+        click.echo(f"{package.folder.as_posix()} was generated with {versions}", err=True)
     again = f"forgec compile {package.spec.as_posix()}"
     if package.folder.parent != Path("generated"):
         again += f" --out {package.folder.parent.as_posix()}"
