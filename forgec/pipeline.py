@@ -79,5 +79,12 @@ def _checked(path: Path, gathered: Gathered, report: Report, allowed: Iterable[s
 
 
 def generate_package(spec: Spec) -> dict[str, str]:
-    """The files of the package of a checked spec: path inside the package -> text."""
-    return generate(plan_package(spec), Path(spec.source.name).name)
+    """The files of the package of a checked spec: path inside the package -> text.
+
+    Raises `Unvetted` for a module that should not have been generated: a defect of the compiler, whatever the spec.
+    """
+    files = generate(plan_package(spec), Path(spec.source.name).name)
+    for name, text in files.items():
+        if name.endswith(".py"):
+            vet(text, name)
+    return files

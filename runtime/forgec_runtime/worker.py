@@ -22,11 +22,11 @@ _LOOKED_AFTER = 2.0
 """Seconds between looks at whether the parent still lives; mostly its pipe says so at once."""
 
 
-def serve(folder: str, parent: int, sources: list[str]) -> None:
+def serve(folder: str, parent: int, trusted: bool, sources: list[str]) -> None:
     """Answer messages until there are no more."""
     requests, replies = _pipes()
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
-    player = _Player(folder, sources)
+    player = _Player(folder, trusted, sources)
     try:
         while (data := receive(requests)) is not None:
             name, *given = unpack(data)
@@ -65,14 +65,15 @@ def _answer(do: Callable[..., Any], given: list[Any]) -> list[Any]:
 class _Player:
     """The environment and the episodes of this worker, by the numbers that the parent gave them."""
 
-    def __init__(self, folder: str, sources: list[str]) -> None:
+    def __init__(self, folder: str, trusted: bool, sources: list[str]) -> None:
         self.folder = folder
+        self.trusted = trusted
         self.sources = sources
         self.episodes: dict[int, Episode] = {}
 
     @cached_property
     def env(self) -> Environment:
-        return load_environment(self.folder, allow_sources=self.sources)
+        return load_environment(self.folder, allow_sources=self.sources, trusted=self.trusted)
 
     def count(self) -> int:
         """How many episodes it holds."""
@@ -133,5 +134,5 @@ class _Player:
 
 
 def main() -> None:
-    """The entry of the process: its folder, its parent and the sources that it may read are the arguments."""
-    serve(sys.argv[1], int(sys.argv[2]), sys.argv[3:])
+    """The entry of the process, whose arguments are its folder, its parent, whether to trust it, and its sources."""
+    serve(sys.argv[1], int(sys.argv[2]), sys.argv[3] == "trusted", sys.argv[4:])

@@ -110,7 +110,7 @@ class RemoteEpisode:
 class _Worker:
     """The parent's end of one process."""
 
-    def __init__(self, place: str, folder: Path, sources: Iterable[str]) -> None:
+    def __init__(self, place: str, folder: Path, trusted: bool, sources: Iterable[str]) -> None:
         program = f"import sys; sys.path[:] = {sys.path!r}; from forgec_runtime.worker import main; main()"
         self.place = place
         self.ended = ""
@@ -118,8 +118,9 @@ class _Worker:
         self.held = 0
         self.begun: list[tuple[int, str | int]] = []
         self.gone: list[int] = []
+        trust = "trusted" if trusted else "vetted"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", program, str(folder), str(os.getpid()), *sources],
+            [sys.executable, "-c", program, str(folder), str(os.getpid()), trust, *sources],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             pipesize=2**20,
@@ -178,11 +179,18 @@ class Workers:
 
     A worker that dies takes its episodes along: what needed it raises `WorkerError`, the other workers go on. Close it,
     or use it in a `with`; it is closed, too, when nothing refers to it any more and when the program ends. It is for
-    one thread at a time. `allow_sources` is that of `load_environment`. Raises `LoadError`.
+    one thread at a time. `allow_sources` and `trusted` are those of `load_environment`. Raises `LoadError`.
     """
 
-    def __init__(self, folder: str | Path, count: int | None = None, *, allow_sources: Iterable[str] = ()) -> None:
-        self.environment = load_environment(folder, allow_sources=allow_sources)
+    def __init__(
+        self,
+        folder: str | Path,
+        count: int | None = None,
+        *,
+        allow_sources: Iterable[str] = (),
+        trusted: bool = False,
+    ) -> None:
+        self.environment = load_environment(folder, allow_sources=allow_sources, trusted=trusted)
         """The environment in this process, for its tasks, tools and policy."""
         count = count or os.cpu_count() or 1
         path = Path(folder).resolve()
@@ -192,7 +200,7 @@ class Workers:
         self._count = 0
         self._turn = 0
         for i in range(count):
-            self._workers.append(_Worker(f"worker {i + 1} of {count}", path, self.environment.allowed))
+            self._workers.append(_Worker(f"worker {i + 1} of {count}", path, trusted, self.environment.allowed))
         try:
             self._exchange([(worker, ["hello"]) for worker in self._workers])
         except BaseException:

@@ -1,5 +1,6 @@
 """Generated packages are loaded from their folders, wherever they are."""
 
+import py_compile
 import sys
 from pathlib import Path
 
@@ -36,6 +37,31 @@ def test_a_package_is_loaded_anew_after_it_was_compiled_again(tmp_path: Path) ->
     (package / "__init__.py").write_text(INIT.replace('"tiny"', '"changed"'), encoding="utf-8")
     assert load_environment(package).name == "changed"
     assert first.name == "tiny"
+
+
+@pytest.mark.parametrize("module", ["__init__", "schema"])
+def test_a_module_that_holds_what_is_not_generated_is_not_run(tmp_path: Path, module: str) -> None:
+    package, mark = _package(tmp_path), tmp_path / "mark"
+    with (package / f"{module}.py").open("a", encoding="utf-8") as file:
+        file.write(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\n")
+    with pytest.raises(LoadError, match=rf"{module}.py:\d+: generated code has no Import"):
+        load_environment(package)
+    assert not mark.exists()
+    assert load_environment(package, trusted=True).name == "tiny"
+    assert mark.exists()
+
+
+def test_what_was_compiled_before_is_not_run(tmp_path: Path) -> None:
+    package, mark = _package(tmp_path), tmp_path / "mark"
+    schema = package / "schema.py"
+    sound = schema.read_text(encoding="utf-8")
+    schema.write_text(f"import pathlib\nTABLES = ()\npathlib.Path({str(mark)!r}).touch()\n", encoding="utf-8")
+    py_compile.compile(str(schema), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+    schema.write_text(sound, encoding="utf-8")
+    load_environment(package)
+    assert not mark.exists()
+    load_environment(package, trusted=True)
+    assert mark.exists()
 
 
 def test_a_folder_without_a_package_is_told(tmp_path: Path) -> None:

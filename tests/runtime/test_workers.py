@@ -49,7 +49,8 @@ def env() -> Environment:
 
 
 def random_calls(env: Environment, world: str, seed: int, count: int) -> list[tuple[str, dict[str, Any]]]:
-    task = next(task for task in env.tasks.values() if task.world == world)
+    tasks = list(env.tasks.values())
+    task = next((task for task in tasks if task.world == world), tasks[0])
     draw = _Draw(random.Random(seed), _Values(env, world), task)
     tools = [draw.chance.choice(list(env.tools.values())) for _ in range(count)]
     return [(tool.name, draw.arguments(tool)) for tool in tools]
@@ -431,7 +432,7 @@ def odd(tmp_path: Path) -> Path:
 
 
 def test_tools_that_print_or_leave(odd: Path) -> None:
-    with Workers(odd, 1) as pool:
+    with Workers(odd, 1, trusted=True) as pool:
         with pytest.raises(LoadError, match="the world broken cannot be read"):
             pool.reset("broken")
         episode = pool.reset("w")
@@ -444,7 +445,12 @@ def test_a_package_that_only_the_parent_can_load(odd: Path) -> None:
     init = ODD + f"\nassert os.getpid() == {os.getpid()}, 'only here'\n"
     (odd / "__init__.py").write_text(init, encoding="utf-8")
     with pytest.raises(LoadError, match="is no environment of this runtime: only here"):
-        Workers(odd, 2)
+        Workers(odd, 2, trusted=True)
+
+
+def test_a_package_that_holds_what_is_not_generated(odd: Path) -> None:
+    with pytest.raises(LoadError, match=r"__init__.py:2: generated code has no Import"):
+        Workers(odd, 1)
 
 
 # -- messages --------------------------------------------------------------------------------------------------------

@@ -7,10 +7,9 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, World
+from forgec_runtime import Environment, Tasks, World
 
 from .schema import PEOPLE, STALLS
-from . import tasks
 from .tools import PAY, RENT_DUE
 
 _HERE = Path(__file__).parent
@@ -30,7 +29,7 @@ ENVIRONMENT = Environment(
     ),
     invariants=(),
     worlds=(World("morning", _HERE / "worlds" / "morning.json"),),
-    tasks=tasks.TASKS,
+    tasks=Tasks(_HERE / "tasks.jsonl"),
 )
 
 __all__ = ["ENVIRONMENT"]
