@@ -20,6 +20,7 @@ from forgec.model.spec import Spec
 from forgec.plans.package import plan_package
 from forgec.source import Source
 from forgec.worlds import whole_worlds
+from forgec_runtime.vetting import vet
 
 
 @dataclass(frozen=True)
