@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from forgec.checks.hidden import hidden_stays_hidden
 from forgec.checks.sides import sides_apart
 from forgec.checks.syncs import syncs_in_order, worlds_in_step
 from forgec.checks.worlds_hold import worlds_hold
@@ -12,7 +13,7 @@ from forgec.model.spec import Spec
 
 Check = Callable[[Spec, Report], None]
 
-CHECKS: tuple[Check, ...] = (sides_apart, syncs_in_order, worlds_in_step, worlds_hold)
+CHECKS: tuple[Check, ...] = (sides_apart, hidden_stays_hidden, syncs_in_order, worlds_in_step, worlds_hold)
 
 
 def run_checks(spec: Spec, report: Report) -> None:

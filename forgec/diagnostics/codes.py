@@ -50,6 +50,7 @@ CODES: dict[str, str] = {
     "AFS222": "an audited rule about a tool of the user",
     "AFS224": "a view where a table is wanted",
     "AFS225": "a column of an alternative that is a key or has a default",
+    "AFS226": "a hidden column in a result or text of a tool",
     "AFS301": "a value of another type than is wanted",
     "AFS302": "types that cannot be compared",
     "AFS303": "no value of an enum",

@@ -20,7 +20,7 @@ TYPES = (*(str(type_()) for type_ in (Text, Integer, Double, Boolean, Date, Time
 STATEMENTS = ("let", "require", "if", "each", "do", "return", "intent", "fact", "plan", "reason", "expect", "says")
 MESSAGES = ("else", "reply", "fail")
 """What follows these words is a text with holes."""
-MODIFIERS = ("key", "serial", "unique", "default", "check", "unscored", "unordered", "ends")
+MODIFIERS = ("key", "serial", "unique", "default", "check", "unscored", "unordered", "hidden", "ends")
 _WRITES, _VERDICTS, _NESTS = ("insert", "update", "delete"), ("enforced", "audited"), ("list", "map", "bag")
 SQL_WORDS = (
     "all", "and", "as", "asc", "between", "by", "case", "cast", "delete", "desc", "distinct", "else", "end", "except",

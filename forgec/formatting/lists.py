@@ -8,7 +8,7 @@ from forgec.formatting.leaves import Leaf, Node, flat, leaves_of, one_line
 from forgec.formatting.page import STEP, WIDTH, Page
 
 _MODIFIERS = frozenset({
-    "key", "serial", "serial_list", "unique", "default", "check", "when", "unscored", "unordered",
+    "key", "serial", "serial_list", "unique", "default", "check", "when", "unscored", "unordered", "hidden",
 })  # fmt: skip
 _MODIFIED = 2
 """The column of a table that holds modifiers: a long `check` without documentation moves nobody else's."""

@@ -66,6 +66,8 @@ class Column(Declared):
     unique: bool = False
     scored: bool = True
     ordered: bool = True
+    hidden: bool = False
+    """Whether no tool may show it."""
     serial: str | None = None
     keys: tuple[str, ...] = ()
     """The keys that the engine gives out, where the spec lists them."""

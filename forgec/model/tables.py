@@ -238,6 +238,7 @@ def _column(
         unique="unique" in kinds,
         scored="unscored" not in kinds,
         ordered="unordered" not in kinds,
+        hidden="hidden" in kinds,
         serial=(serial.pattern or COUNTED) if serial and not serial.keys else None,
         keys=tuple(key.value for key in serial.keys) if serial else (),
         references=cell.references if isinstance(node.type, nodes.Reference) else None,

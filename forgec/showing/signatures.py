@@ -81,4 +81,5 @@ def modifiers(column: m.Column) -> str:
         parts.append(f"when {flat(column.when.span.text)}")
     parts.append("" if column.scored else "unscored")
     parts.append("" if column.ordered else "unordered")
+    parts.append("hidden" if column.hidden else "")
     return " ".join(part for part in parts if part)

@@ -166,6 +166,9 @@ class Builder:
     def _unordered(self, tree: Tree[Token]) -> nodes.Modifier:
         return nodes.Modifier(self._span(tree), "unordered")
 
+    def _hidden(self, tree: Tree[Token]) -> nodes.Modifier:
+        return nodes.Modifier(self._span(tree), "hidden")
+
     def _serial(self, tree: Tree[Token]) -> nodes.Modifier:
         pattern = tree.children[0]
         return nodes.Modifier(

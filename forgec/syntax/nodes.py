@@ -160,12 +160,12 @@ class Domain(Node):
 
 @dataclass(frozen=True)
 class Modifier(Node):
-    """`key`, `unique`, `unscored`, `unordered`, `serial`, and, with SQL, `default`, `check` and `when`.
+    """`key`, `unique`, `unscored`, `unordered`, `hidden`, `serial`, and, with SQL, `default`, `check` and `when`.
 
     A `serial` has a pattern such as `L{0000}`, or a list of keys.
     """
 
-    kind: Literal["key", "unique", "unscored", "unordered", "serial", "default", "check", "when"]
+    kind: Literal["key", "unique", "unscored", "unordered", "hidden", "serial", "default", "check", "when"]
     sql: SqlText | None = None
     pattern: str | None = None
     keys: tuple[Variant, ...] = ()
