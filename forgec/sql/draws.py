@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Literal
 
 from forgec.diagnostics import counted, did_you_mean
 from forgec.source import Span
-from forgec.sql.allow import GENERATORS
+from forgec.sql.allow import GENERATORS, check_allowed
 from forgec.sql.check import SqlChecker
 from forgec.sql.frames import UNKNOWN
 from forgec.sql.infer import common_decimal
 from forgec.sql.query import Sql, values_in
 from forgec.sql.scope import Cell, Scope, table_at, titles
+from forgec.sql.size import size_of
 from forgec.sql.tree import Fragment, cast, exp, parse_sql, place_of
 from forgec.syntax.nodes import SqlText
 from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, List, Map, Record, Text, Timestamp, Type
@@ -88,6 +89,9 @@ class DrawChecker:
         """SQL of a type with its draws; None when it was reported."""
         fragment = parse_sql(text, self.checker.report)
         if fragment is None:
+            return None
+        if problem := size_of(fragment.tree).problem:
+            self.checker.report.error("AFS403", f"this SQL has {problem}", fragment.span)
             return None
         try:
             fragment.tree = self._without_draws(fragment, fragment.tree, wanted)
@@ -226,6 +230,8 @@ class DrawChecker:
         for part in parts[1::2]:
             if not isinstance(part, exp.Literal) or part.is_string:
                 raise self._refused("AFS413", "a weight is a number that is written out", fragment, part)
+            if not check_allowed(Fragment(SqlText(fragment.span, ()), part), self.scope, self.checker.report):
+                raise Refused
             weights.append(Fraction(part.name))
         if parts and not any(weights):
             raise self._refused("AFS413", "one weight at least is more than 0", fragment, tree)
@@ -277,6 +283,9 @@ class DrawChecker:
             )
         path = [name.name for name in part.parts]
         table, name = table_at(self.scope.tables, path), ".".join(path)
+        if name in self.scope.views:
+            example = f"such as `pick(select {next(iter(self.scope.views[name].columns))} from {name})`"
+            raise self._refused("AFS224", f"`{name}` is a view, which has no key", fragment, part, example)
         if table is None:
             hint = did_you_mean(name, titles(self.scope.tables))
             raise self._refused("AFS201", f"unknown table `{name}`", fragment, part, hint, name)

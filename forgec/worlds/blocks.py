@@ -12,7 +12,7 @@ from forgec.reference.executor import ReferenceEpisode
 from forgec.worlds import lots
 from forgec.worlds.constraints import Constraints
 from forgec.worlds.lots import lot
-from forgec.worlds.rows import Columns, Row, Unmade, reason
+from forgec.worlds.rows import MAX_EFFORT, Columns, Effort, Row, Unmade, reason
 from forgec_runtime.engine import EngineError
 
 MAX_TRIES = 100
@@ -26,12 +26,12 @@ _FIRST = 8
 class Blocks:
     """Makes the rows of the blocks of one world, in the database of an episode."""
 
-    def __init__(self, spec: Spec, world: World, episode: ReferenceEpisode) -> None:
+    def __init__(self, spec: Spec, world: World, episode: ReferenceEpisode, effort: Effort) -> None:
         self.spec = spec
         self.world = world
         self.episode = episode
         self.database = episode.database
-        self.columns = Columns(self.database, world.name, world.seed)
+        self.columns = Columns(self.database, world.name, world.seed, effort)
 
     def make(self, block: Generate) -> Iterator[tuple[Table, Row]]:
         """Make the rows of a block, those in others after them. Raises `Unmade`."""
@@ -62,7 +62,7 @@ class _Block:
     def make(self) -> list[Row]:
         count = self._count(self.block, "", "")
         rows = [self._row(self.block, number, str(number)) for number in range(1, count + 1)]
-        waiting = rows
+        waiting, begun = rows, self.columns.effort.spent
         for attempt in range(MAX_TRIES):
             for row in waiting:
                 row.tries, row.inner = str(attempt), {}
@@ -72,11 +72,13 @@ class _Block:
             waiting = [row for row in waiting if row.problem]
             if not waiting:
                 return rows
-        raise self._given_up(waiting)
+            if self.columns.effort.spent > begun + MAX_EFFORT // 4:
+                break
+        raise self._given_up(waiting, attempt + 1)
 
-    def _given_up(self, waiting: list[Row]) -> Unmade:
+    def _given_up(self, waiting: list[Row], tries: int) -> Unmade:
         what = counted(len(waiting), "row")
-        message = f"{what} of `{self.spec.tables[self.block.table].title}` cannot be made in {MAX_TRIES} tries"
+        message = f"{what} of `{self.spec.tables[self.block.table].title}` cannot be made in {tries} tries"
         problems = Counter(row.problem for row in waiting).most_common(3)
         notes = [f"{problem} ({counted(number, 'row')})" for problem, number in problems]
         return Unmade("AFS621", message, self.block.span, notes=notes)

@@ -18,12 +18,25 @@ from forgec.worlds.lots import NoLot, lot
 from forgec_runtime.engine import EngineError
 from forgec_runtime.types import Type
 
-MAX_SIZE = 100_000_000
-"""Characters that are computed for the rows of one world."""
+MAX_EFFORT = 100_000_000
+"""What the worlds of a spec may take to make, in characters that are computed."""
+_DRAW = 100
+"""What one draw counts as."""
 MAX_AT_ONCE = 2_000
 """Rows that a column is computed for by one statement: whatever it gives has to find its place in memory."""
 _CELL = 8
 """What a number counts as."""
+
+
+@dataclass
+class Effort:
+    """What the worlds of a spec have taken so far."""
+
+    spent: int = 0
+
+    @property
+    def exhausted(self) -> bool:
+        return self.spent > MAX_EFFORT
 
 
 class Unmade(Exception):
@@ -61,10 +74,10 @@ class Row:
 class Columns:
     """Computes the columns of one world's rows, over the rows that are there by then."""
 
-    def __init__(self, database: ReferenceDatabase, world: str, seed: str) -> None:
+    def __init__(self, database: ReferenceDatabase, world: str, seed: str, effort: Effort) -> None:
         self.database = database
         self.names = (seed, world)
-        self.size = 0
+        self.effort = effort
 
     def compute(self, block: Generate, table: Table, rows: Sequence[Row]) -> None:
         """Give all rows their values. Raises `Unmade` for what DuckDB refuses, and what cannot be drawn."""
@@ -80,6 +93,7 @@ class Columns:
         for row in rows:
             row.drawn = {}
         try:
+            self.effort.spent += _DRAW * len(made.drawn.draws) * len(rows)
             for draw in made.drawn.draws:
                 self._draw(block, made, draw, types, rows)
             found = self.database.over(made.drawn.sql.expression, rows, types, wanted)
@@ -87,9 +101,10 @@ class Columns:
             raise Unmade("AFS304", "DuckDB refuses this SQL", made.drawn.sql.span, help=reason(error)) from None
         for row, value in zip(rows, found, strict=True):
             row.values[made.column] = value
-            self.size += _CELL if isinstance(value, int | float) else len(str(value))
-        if self.size > MAX_SIZE:
-            raise Unmade("AFS625", f"what is made here takes more than {MAX_SIZE:,} characters", block.span)
+            self.effort.spent += _CELL if isinstance(value, int | float) else len(str(value))
+        if self.effort.exhausted:
+            hint = "make fewer rows, or fewer columns of them"
+            raise Unmade("AFS625", "the worlds of this spec take too much to make, from here on", block.span, hint)
 
     def holds(self, tree: exp.Expr, table: Table, rows: Sequence[Row]) -> Sequence[Any]:
         """The truth of a condition on each row."""
@@ -124,7 +139,7 @@ class Columns:
         by_row = draw.by_row
         found = self._found(query, types, rows if by_row else rows[:1])
         if not by_row and not found[0]:
-            raise NoLot("there is nothing to pick")
+            raise NoLot("there is nothing to pick: only rows that were there before these are seen")
         ranked: list[Any] = []
         for i, row in enumerate(rows):
             if by_row or not i:

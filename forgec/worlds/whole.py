@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,21 +13,21 @@ from forgec.reference.database import key_of
 from forgec.reference.executor import ReferenceEpisode
 from forgec.source import Span
 from forgec.worlds.blocks import Blocks
-from forgec.worlds.rows import Unmade, reason
+from forgec.worlds.rows import Effort, Unmade, reason
 from forgec_runtime import Fault, Refusal
 from forgec_runtime.engine import EngineError
 
 Rows = dict[str, list[Draft]]
 
 
-def whole_world(spec: m.Spec, world: m.World, base: m.World | None, report: Report) -> m.World | None:
+def whole_world(spec: m.Spec, world: m.World, base: m.World | None, effort: Effort, report: Report) -> m.World | None:
     """The world with all its rows; None when it was reported."""
     before = len(report)
     rows = _written(spec, world, base)
     for table in spec.tables.values():
         check_unique(table, rows[table.name], report)
     if len(report) == before and world.happenings:
-        rows = _Happening(spec, _with(world, rows), report).rows()
+        rows = _Happening(spec, _with(world, rows), effort, report).rows()
     if len(report) == before:
         check_keys(rows, spec.tables, report)
     return _with(world, rows) if len(report) == before else None
@@ -46,9 +45,12 @@ def _written(spec: m.Spec, world: m.World, base: m.World | None) -> Rows:
     for table in spec.tables.values():
         own, old = _drafts(table, world), _drafts(table, base) if base is not None else []
         if table.position is not None:
-            numbers = Counter(_parent(table, row.values) for row in old)
+            last: dict[tuple[Any, ...], int] = {}
+            for row in old:
+                parent = _parent(table, row.values)
+                last[parent] = max(last.get(parent, 0), row.values[table.position.name])
             for row in own:
-                shift = numbers[_parent(table, row.values)]
+                shift = last.get(_parent(table, row.values), 0)
                 row.values = {**row.values, table.position.name: row.values[table.position.name] + shift}
         rows[table.name] = own if table.single and own else [*old, *own]
     return rows
@@ -66,9 +68,10 @@ def _parent(table: m.Table, row: Mapping[str, Any]) -> tuple[Any, ...]:
 class _Happening:
     """A world while things happen in it."""
 
-    def __init__(self, spec: m.Spec, world: m.World, report: Report) -> None:
+    def __init__(self, spec: m.Spec, world: m.World, effort: Effort, report: Report) -> None:
         self.spec = spec
         self.world = world
+        self.effort = effort
         self.report = report
         self.episode = ReferenceEpisode(spec.model_copy(update={"worlds": {world.name: world}}), world.name)
         self.found = {
@@ -78,7 +81,7 @@ class _Happening:
 
     def rows(self) -> Rows:
         """All rows after what happens, as far as nothing was reported."""
-        blocks = Blocks(self.spec, self.world, self.episode)
+        blocks = Blocks(self.spec, self.world, self.episode, self.effort)
         changed = False
         for happening in self.world.happenings:
             try:
@@ -149,12 +152,13 @@ def _first_line(error: Exception) -> str:
 def whole_worlds(spec: m.Spec, report: Report) -> m.Spec:
     """The spec with all worlds whole; those that are not were reported."""
     whole: dict[str, m.World] = {}
+    effort = Effort()
     for name in _bases_first(spec.worlds):
         world = spec.worlds[name]
         base = whole.get(world.base) if world.base else None
         if world.base and base is None:
             continue
-        made = whole_world(spec, world, base, report) if world.is_made else world
+        made = whole_world(spec, world, base, effort, report) if world.is_made else world
         if made is not None:
             whole[name] = made
     return spec.model_copy(update={"worlds": {name: whole[name] for name in spec.worlds if name in whole}})
