@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 DOORS: dict[str, str | tuple[str, ...]] = {
     "lark": "forgec/syntax/",
     "sqlglot": "forgec/sql/tree.py",
-    "networkx": ("forgec/model/tasks.py", "forgec/tasking/", "forgec/graphing/"),
+    "networkx": ("forgec/model/graph.py", "forgec/tasking/", "forgec/graphing/"),
     "pydantic": "forgec/model/spec.py",
     "jinja2": ("forgec/codegen/render.py", "forgec/graphing/page.py"),
     "black": "forgec/codegen/render.py",

@@ -36,7 +36,7 @@ from forgec.sql.tree import parse_sql
 from forgec.syntax import parse, scan
 from forgec.syntax.nodes import Node, SqlText
 from forgec.testing import run_test
-from forgec_runtime import AGENTS, load_environment
+from forgec_runtime import Agent, GoldAgent, NoopAgent, load_environment
 from forgec_runtime.call import MAX_PASSES
 from forgec_runtime.data import rows
 from forgec_runtime.data.documents import MAX_BYTES
@@ -85,11 +85,17 @@ def _findings(checked: Checked, folder: Path) -> list[str]:
     results = [run_test(checked.spec, environment, test) for test in checked.spec.tests]
     findings = [f"{one.code} {render_text([one])}" for result in results for one in result.findings]
     for name, task in environment.tasks.items():
-        for agent, paid in (("gold", 1.0), ("noop", 0.0)):
-            episode = environment.reset(name)
-            AGENTS[agent]().play(environment, episode, task)
-            reward = environment.reward(episode, task)
-            findings += [f"{name} pays {agent} {reward.value}: {reward.reasons}"] if reward.value != paid else []
+        agents: list[tuple[Agent, float]] = [
+            (NoopAgent(), 0.0),
+            *((GoldAgent(plan), 1.0) for plan in range(len(task.plans))),
+        ]
+        for seed in range(3 if task.sampled else 1):
+            for agent, paid in agents:
+                episode = environment.reset(name, seed)
+                agent.play(environment, episode, task)
+                reward = environment.reward(episode, task)
+                found = f"{name}, seed {seed}: pays {type(agent).__name__} {reward.value}: {reward.reasons}"
+                findings += [found] if reward.value != paid else []
     return findings
 
 

@@ -349,10 +349,13 @@ def test_all_about_a_task(kiosk: str) -> None:
 
         to be said
           what it cost: $much
+
+        features
+          calls 3, writes 1, reads 2, reasons 2, edges 3, depth 4, plans 1, facts 1, expect 1, says 1
         """
     )
-    assert part(kiosk, "stay_dry")["plan"][1] == {
-        "name": "one", "kind": "call", "text": "rent(guest_id: $who.guest_id)", "doc": "",
+    assert part(kiosk, "stay_dry")["plans"][0]["nodes"][1] == {
+        "name": "one", "kind": "call", "text": "rent(guest_id: $who.guest_id)", "doc": "", "when": "",
         "needs": ["who"], "facts": [],
     }  # fmt: skip
 

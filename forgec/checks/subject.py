@@ -11,7 +11,7 @@ from forgec.checks.conditions import Decided, decided
 from forgec.diagnostics import Label
 from forgec.model import spec as m
 from forgec.model import walk
-from forgec.model.uses import sqls_in, sqls_of_world, trees, values_of_node
+from forgec.model.uses import sqls_of_world, task_sqls, trees
 from forgec.source import Span
 from forgec.sql.query import Sql
 from forgec.sql.scope import Cell
@@ -122,14 +122,6 @@ class Subject:
 def body_sqls(routine: m.Routine) -> Iterator[Sql]:
     """The SQL that is written in a body."""
     return (sql for statement in walk.own(routine.body) for sql in walk.sqls_of(statement))
-
-
-def task_sqls(task: m.Task) -> Iterator[Sql]:
-    """The SQL of a task."""
-    for node in task.plan:
-        yield from sqls_in(values_of_node(node))
-    yield from (part.sql for part in task.expect)
-    yield from sqls_in(part.value for part in task.says)
 
 
 def word(span: Span, name: str) -> Span:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import click
@@ -11,7 +12,18 @@ import click
 from forgec.commands.common import FINDINGS, UNREADABLE, sources_option
 from forgec.commands.environments import package_folder
 from forgec.diagnostics import did_you_mean
-from forgec_runtime import AGENTS, Environment, GoldError, LoadError, RandomAgent, Reward, load_environment
+from forgec_runtime import (
+    AGENTS,
+    Agent,
+    Environment,
+    GoldAgent,
+    GoldError,
+    LoadError,
+    RandomAgent,
+    Reward,
+    TaskError,
+    load_environment,
+)
 
 
 @dataclass(frozen=True)
@@ -22,6 +34,12 @@ class _Played:
     task: str
     agent: str
     reward: Reward
+    plan: str = ""
+    """The plan that a gold agent followed, where the task has others."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.environment}/{self.task}" + (f", plan {self.plan}" if self.plan else "")
 
 
 @click.command("run")
@@ -36,7 +54,13 @@ class _Played:
     help="Who plays; give several to compare them.",
 )
 @click.option("--task", "wanted", multiple=True, metavar="NAME", help="Play only this task; may be repeated.")
-@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the random agent.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    help="Draws what tasks sample, and the calls of the random agent; else it changes nothing.",
+)
 @sources_option
 @click.option("--json", "as_json", is_flag=True, help="Print rewards with their reasons as JSON to standard output.")
 def command(
@@ -67,12 +91,16 @@ def command(
             environment = load_environment(package_folder(name), allow_sources=allowed)
             tasks = _tasks(environment, wanted, single=len(environments) == 1)
             for task in tasks:
-                played.extend(_play(environment, task, agent, seed) for agent in agents)
+                for agent in agents:
+                    played.extend(_play(environment, task, agent, seed))
     except LoadError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(UNREADABLE)
     except GoldError as error:
         click.echo(f"error: the gold plan fails: {error}", err=True)
+        sys.exit(FINDINGS)
+    except TaskError as error:
+        click.echo(f"error: a task cannot begin: {error}", err=True)
         sys.exit(FINDINGS)
     if wanted and not played:
         click.echo(f"error: no environment has a task named {', '.join(wanted)}", err=True)
@@ -99,36 +127,42 @@ def _is_skipped(environment: Environment, name: str) -> bool:
     return bool(denied)
 
 
-def _play(environment: Environment, name: str, agent: str, seed: int) -> _Played:
+def _play(environment: Environment, name: str, agent: str, seed: int) -> Iterator[_Played]:
+    """One task by one agent; the gold agent goes through all plans that the task accepts."""
     task = environment.tasks[name]
-    episode = environment.reset(name)
-    player = RandomAgent(seed) if agent == "random" else AGENTS[agent]()
-    player.play(environment, episode, task)
-    return _Played(environment.name, name, agent, environment.reward(episode, task))
+    players: list[tuple[str, Agent]] = [("", RandomAgent(seed) if agent == "random" else AGENTS[agent]())]
+    if agent == "gold":
+        players += [(plan.name, GoldAgent(number)) for number, plan in enumerate(task.plans) if number]
+    for plan, player in players:
+        episode = environment.reset(name, seed)
+        player.play(environment, episode, task)
+        yield _Played(environment.name, name, agent, environment.reward(episode, task), plan)
 
 
 def _row(one: _Played) -> dict[str, object]:
     reasons = [{"kind": reason.kind, "text": reason.text} for reason in one.reward.reasons]
     return {
         "environment": one.environment, "task": one.task, "agent": one.agent, "reward": one.reward.value,
-        "reasons": reasons,
+        "reasons": reasons, **({"plan": one.plan} if one.plan else {}),
     }  # fmt: skip
 
 
 def _table(played: list[_Played], agents: tuple[str, ...]) -> str:
     """A line a task, a column an agent; below, why rewards were not paid where the gold agent is concerned."""
-    tasks = list(dict.fromkeys((one.environment, one.task) for one in played))
-    rewards = {(one.environment, one.task, one.agent): one.reward for one in played}
-    width = max([len(f"{environment}/{task}") for environment, task in tasks] + [len("task"), len("mean of 00")])
+    tasks = list(dict.fromkeys(one.title for one in played))
+    rewards = {(one.title, one.agent): one.reward for one in played}
+    width = max([len(task) for task in tasks] + [len("task"), len("mean of 00")])
     header = "task".ljust(width) + "".join(agent.rjust(8) for agent in agents)
     lines = [header, "-" * len(header)]
-    for environment, task in tasks:
-        paid = "".join(f"{rewards[environment, task, agent].value:8.0f}" for agent in agents)
-        lines.append(f"{environment}/{task}".ljust(width) + paid)
-    means = [sum(rewards[e, t, agent].value for e, t in tasks) / max(len(tasks), 1) for agent in agents]
-    lines += ["-" * len(header), f"mean of {len(tasks)}".ljust(width) + "".join(f"{mean:8.2f}" for mean in means)]
+    for task in tasks:
+        found = [rewards.get((task, agent)) for agent in agents]
+        lines.append(task.ljust(width) + "".join(" " * 8 if one is None else f"{one.value:8.0f}" for one in found))
+    own = [one for one in played if not one.plan]
+    count = len({one.title for one in own})
+    means = [sum(one.reward.value for one in own if one.agent == agent) / max(count, 1) for agent in agents]
+    lines += ["-" * len(header), f"mean of {count}".ljust(width) + "".join(f"{mean:8.2f}" for mean in means)]
     for one in played:
         if one.agent == "gold" and one.reward.value != 1.0:
-            lines.append(f"\n{one.environment}/{one.task}, gold:")
+            lines.append(f"\n{one.title}, gold:")
             lines.extend(f"  {reason.text}" for reason in one.reward.reasons)
     return "\n".join(lines)

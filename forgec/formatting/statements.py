@@ -81,8 +81,8 @@ def put_statement(page: Page, node: Node, indent: int) -> None:
     """Write one statement of a body, its line begun already."""
     if node.rule in ("if", "each"):
         _put_blocks(page, node, indent)
-    elif node.rule == "plan":
-        page.put(leaves_of(node.parts[:2]))
+    elif node.rule in ("plan", "change"):
+        page.put(leaves_of(node.parts[: node.index("LBRACE") + 1]))
         put_body(page, node, indent, put_statement)
     elif (text := one_line([node])) is not None and indent + len(text) <= WIDTH:
         page.put(node.leaves())
@@ -90,6 +90,8 @@ def put_statement(page: Page, node: Node, indent: int) -> None:
         head = leaves_of(node.parts[: node.index("sql")])
         flow(page, head, indent, start=len(head))
         put_sql(page, node, indent)
+    elif node.rule == "request":
+        _put_request(page, node, indent)
     elif node.rule in ("run", "call_node", "do"):
         _put_call(page, node, indent)
     else:
@@ -113,6 +115,14 @@ def _put_inline(page: Page, node: Node, indent: int) -> None:
     if message:
         page.begin(message[0], indent + STEP, blank=False)
         page.put(message)
+
+
+def _put_request(page: Page, node: Node, indent: int) -> None:
+    """Write a request, its text on a line of its own."""
+    place = next(i for i, part in enumerate(node.parts) if isinstance(part, Leaf) and part.kind in ("STRING", "TEXT"))
+    flow(page, leaves_of(node.parts[:place]), indent, start=_sql_start(leaves_of(node.parts[:place])))
+    page.begin(leaves_of(node.parts[place:])[0], indent + STEP, blank=False)
+    page.put(leaves_of(node.parts[place:]))
 
 
 def _put_blocks(page: Page, node: Node, indent: int) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import decimal
 from collections.abc import Iterable
 
 from forgec.diagnostics import Label, did_you_mean
 from forgec.model import spec as m
 from forgec.model import walk
 from forgec.model.doing import build_do, is_small
+from forgec.model.messages import build_message
 from forgec.model.names import check_name
 from forgec.model.types import TypeResolver
 from forgec.source import Span
@@ -18,8 +18,7 @@ from forgec.sql.query import Insert, Sql, as_columns, as_type
 from forgec.sql.scope import Cell, Row, Rows, Scope, Shape
 from forgec.sql.tree import Calculate, Fragment, Value, exp
 from forgec.syntax import nodes
-from forgec_runtime.sql import formatted
-from forgec_runtime.types import Decimal, Double, Enum, Integer, List, Map, Record, Text, Type
+from forgec_runtime.types import List, Text, Type
 
 MAX_BRANCHES = 200
 """Of one `if`: each stands inside the one before when it is compiled."""
@@ -165,7 +164,7 @@ class _Body:
         if isinstance(node, nodes.Reply):
             return self._reply(node, scope), scope
         if isinstance(node, nodes.Fail):
-            message = self._message(node.message, scope)
+            message = build_message(node.message, self.checker, scope)
             return (m.Fail(message=message, span=node.span) if message else None), scope
         return self._write(node, scope), scope
 
@@ -183,7 +182,7 @@ class _Body:
             return self._typed_let(node, node.type, scope)
         is_insert = node.sql.span.text[:6].lower() == "insert"
         sql = self.checker.change(node.sql, scope) if is_insert else self.checker.any(node.sql, scope, calculates=True)
-        message = self._message(node.message, scope) if node.message else None
+        message = build_message(node.message, self.checker, scope) if node.message else None
         if sql is None or (node.message and message is None):
             return None, scope
         shape = self._shape(node, sql)
@@ -199,7 +198,7 @@ class _Body:
     ) -> tuple[m.Statement | None, Scope]:
         declared = self.types.cell(type_)
         sql = self.checker.expression(node.sql, scope, declared.type if declared else None, calculates=True)
-        message = self._message(node.message, scope) if node.message else None
+        message = build_message(node.message, self.checker, scope) if node.message else None
         if declared is None or sql is None or (node.message and message is None):
             return None, scope
         if node.message is None and not self._may_hold(declared, sql, node.name):
@@ -260,7 +259,7 @@ class _Body:
     def _require(self, node: nodes.Require, scope: Scope) -> m.Statement | None:
         self._check_order(node.span)
         sql = self.checker.condition(node.sql, scope)
-        message = self._message(node.message, scope)
+        message = build_message(node.message, self.checker, scope)
         return m.Require(sql=sql, message=message, span=node.span) if sql and message else None
 
     def _check_order(self, span: Span) -> None:
@@ -324,7 +323,7 @@ class _Body:
         return built
 
     def _return(self, node: nodes.Return, scope: Scope) -> m.Statement | None:
-        message = self._message(node.message, scope) if node.message else None
+        message = build_message(node.message, self.checker, scope) if node.message else None
         if node.message:
             self._check_order(node.span)
         if self.result is None:
@@ -433,7 +432,7 @@ class _Body:
             hint = f"declare `returns text` on `{self.item.name}`"
             self.report.error("AFS505", "a reply is a text", node.span, help=hint)
             return None
-        message = self._message(node.message, scope)
+        message = build_message(node.message, self.checker, scope)
         return m.Reply(message=message, span=node.span) if message else None
 
     def _write(self, node: nodes.Write, scope: Scope) -> m.Statement | None:
@@ -444,48 +443,3 @@ class _Body:
             self.report.error("AFS407", "`returning *` needs a name", node.span, help=hint)
             return None
         return m.Write(sql=sql, span=node.span) if sql else None
-
-    def _message(self, node: nodes.Message, scope: Scope) -> m.Message | None:
-        parts: list[str | m.Hole] = []
-        for part in node.parts:
-            if isinstance(part, str):
-                parts.append(part)
-                continue
-            sql = self.checker.expression(part.sql, scope)
-            if sql is None:
-                return None
-            assert isinstance(sql.shape, Cell)
-            if not self._check_hole(part, sql.shape.type):
-                return None
-            parts.append(m.Hole(sql=sql, format=part.format))
-        return m.Message(parts=tuple(parts))
-
-    def _check_hole(self, node: nodes.Hole, type_: Type) -> bool:
-        if isinstance(type_, Record | List | Map):
-            what, hint = _UNSHOWN[type(type_)]
-            self.report.error("AFS506", f"a {what} cannot stand in a text", node.span, help=hint)
-            return False
-        if node.format is not None and not _formats(type_, node.format):
-            hint = "`d` is for integers, `f` for numbers, `s` for texts, and nothing for dates and truth values"
-            self.report.error("AFS506", f"`:{node.format}` is no format of {type_}", node.span, help=hint)
-            return False
-        return True
-
-
-def _formats(type_: Type, form: str) -> bool:
-    """Whether values of a type can be shown in this format, as one of them can."""
-    one = _ONE.get(type(type_))
-    try:
-        return one is not None and bool(formatted(one, form))
-    except ValueError:
-        return False
-
-
-_ONE: dict[type[Type], object] = {Text: "1", Enum: "1", Integer: 1, Decimal: decimal.Decimal(1), Double: 1.0}
-"""One value of each type that takes formats."""
-_UNSHOWN: dict[type[Type], tuple[str, str]] = {
-    Record: ("record", "take one of its fields"),
-    List: ("list", "take one of its elements"),
-    Map: ("map", "take what it has at a key"),
-}
-"""Types whose values are no texts, and what to write in place of one."""

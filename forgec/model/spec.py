@@ -203,9 +203,23 @@ class Hole(Model):
     sql: Sql
     format: str | None
 
+    @property
+    def text(self) -> str:
+        form = f":{self.format}" if self.format else ""
+        return f"{{{self.sql.text}{form}}}"
+
 
 class Message(Model):
     parts: tuple[str | Hole, ...]
+
+    @property
+    def text(self) -> str:
+        """How it was written, more or less."""
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Hole))
 
 
 class Let(Model):
@@ -457,22 +471,47 @@ class Test(Declared):
     steps: tuple[Run | Expect, ...]
 
 
+class Request(Declared):
+    """Something that the user asks for, if `when` holds, where there is one."""
+
+    text: Message
+    after: tuple[str, ...]
+    when: Sql | None
+
+
+class Sample(Declared):
+    """What is drawn when an episode begins: one of the rows of `sql`, or its only column."""
+
+    sql: Sql
+    shape: Cell | Row
+
+
 class Fact(Declared):
-    """Something the user knows; `value` was computed by DuckDB when the spec was compiled."""
+    """Something the user knows: a constant, or what follows from samples. `told` says it in the user's words."""
 
     cell: Cell
-    value: Any
+    value: Given
+    told: Message
 
 
 class CallNode(Declared):
     tool: str
     arguments: dict[str, Given]
+    when: Sql | None
     after: tuple[str, ...]
 
 
 class ReasonNode(Declared):
     value: Given
     shape: Shape
+    when: Sql | None
+    after: tuple[str, ...] = ()
+
+
+class Plan(Declared):
+    """One way to do a task, its nodes in an order that respects every edge; the first may be without a name."""
+
+    nodes: tuple[CallNode | ReasonNode, ...]
 
 
 class Says(Model):
@@ -481,13 +520,36 @@ class Says(Model):
     span: Span
 
 
+class Never(Model):
+    """A call that may not succeed in an episode."""
+
+    tool: str
+    arguments: dict[str, Given]
+    span: Span
+
+    @property
+    def text(self) -> str:
+        given = ", ".join(f"{name}: {value.text}" for name, value in self.arguments.items())
+        return f"{self.tool}({given})" if given else self.tool
+
+
 class Task(Declared):
     world: str
-    intent: str
+    intent: Message | None
+    tags: tuple[str, ...]
+    requests: tuple[Request, ...]
+    samples: tuple[Sample, ...]
     facts: tuple[Fact, ...]
-    plan: tuple[CallNode | ReasonNode, ...]
+    change: tuple[Sql, ...]
+    plans: tuple[Plan, ...]
     expect: tuple[Expect, ...]
     says: tuple[Says, ...]
+    never: tuple[Never, ...]
+
+    @property
+    def plan(self) -> tuple[CallNode | ReasonNode, ...]:
+        """The nodes of the plan that is gold."""
+        return self.plans[0].nodes
 
 
 # -- the whole ----------------------------------------------------------------------------------------------------

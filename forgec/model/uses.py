@@ -170,8 +170,9 @@ def keys_in(shape: Shape) -> dict[str, str]:
 
 
 def values_of_node(node: m.CallNode | m.ReasonNode) -> list[m.Given]:
-    """What a node of a plan is made of."""
-    return [node.value] if isinstance(node, m.ReasonNode) else list(node.arguments.values())
+    """What a node of a plan is made of, its condition included."""
+    own = [node.value] if isinstance(node, m.ReasonNode) else list(node.arguments.values())
+    return own if node.when is None else [*own, node.when]
 
 
 def sqls_in(values: Iterable[m.Given]) -> list[Sql]:
@@ -179,18 +180,35 @@ def sqls_in(values: Iterable[m.Given]) -> list[Sql]:
     return [value for value in values if isinstance(value, Sql)]
 
 
-def edges(task: m.Task) -> dict[str, list[str]]:
+def task_sqls(task: m.Task) -> Iterator[Sql]:
+    """All SQL of a task."""
+    yield from (sample.sql for sample in task.samples)
+    yield from sqls_in(fact.value for fact in task.facts)
+    messages = [*(one.text for one in task.requests), *(fact.told for fact in task.facts)]
+    for message in messages if task.intent is None else [task.intent, *messages]:
+        yield from (hole.sql for hole in message.holes)
+    yield from task.change
+    yield from (request.when for request in task.requests if request.when is not None)
+    for plan in task.plans:
+        for node in plan.nodes:
+            yield from sqls_in(values_of_node(node))
+    yield from (part.sql for part in task.expect)
+    yield from sqls_in(part.value for part in task.says)
+    yield from sqls_in(value for never in task.never for value in never.arguments.values())
+
+
+def edges(plan: m.Plan) -> dict[str, list[str]]:
     """For each node of a plan, the nodes that it needs, in the order of the plan."""
     found: dict[str, list[str]] = {}
-    for node in task.plan:
-        wanted = needs(sqls_in(values_of_node(node))) | (set(node.after) if isinstance(node, m.CallNode) else set())
-        found[node.name] = [other.name for other in task.plan if other.name in wanted]
+    for node in plan.nodes:
+        wanted = needs(sqls_in(values_of_node(node))) | set(node.after)
+        found[node.name] = [other.name for other in plan.nodes if other.name in wanted]
     return found
 
 
-def layers(task: m.Task) -> list[list[str]]:
+def layers(plan: m.Plan) -> list[list[str]]:
     """The nodes of a plan in steps: each node right after the last of those that it needs."""
     level: dict[str, int] = {}
-    for name, before in edges(task).items():
+    for name, before in edges(plan).items():
         level[name] = 1 + max((level[other] for other in before), default=-1)
     return [[name for name, own in level.items() if own == i] for i in range(max(level.values(), default=-1) + 1)]

@@ -14,55 +14,12 @@ from forgec.plans.checks import check_lines
 from forgec.plans.expression import Lowering
 from forgec.plans.function import FunctionPlan
 from forgec.plans.names import OURS, Constants, free
-from forgec.plans.query import QueryPlan, Template, template
+from forgec.plans.query import QueryPlan, template
+from forgec.plans.tasks import TaskPlan, plan_task
 from forgec.sql.check import SqlChecker
 from forgec.sql.emit import Emitter
 from forgec.sql.oracle import Oracle
-from forgec.sql.query import Sql
-from forgec.sql.scope import Row, Rows, Shape
-from forgec.sql.tree import Value, exp
-
-
-@dataclass(frozen=True)
-class ReferencePlan:
-    """`$name.column`: a fact or an earlier result, or a part of it."""
-
-    path: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ComputedPlan:
-    """A query over earlier results."""
-
-    query: Template
-    inputs: tuple[tuple[str, ...], ...]
-    kind: str
-
-
-Computation = ReferencePlan | m.Constant | ComputedPlan
-
-
-@dataclass(frozen=True)
-class StepPlan:
-    name: str
-    tool: str
-    arguments: tuple[tuple[str, Computation], ...]
-    after: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class ReasonPlan:
-    name: str
-    doc: str
-    computation: Computation
-
-
-@dataclass(frozen=True)
-class TaskPlan:
-    task: m.Task
-    plan: tuple[StepPlan | ReasonPlan, ...]
-    expect: tuple[tuple[str, ComputedPlan], ...]
-    says: tuple[tuple[str, Computation], ...]
+from forgec.sql.tree import exp
 
 
 @dataclass(frozen=True)
@@ -90,7 +47,7 @@ def plan_package(spec: m.Spec) -> PackagePlan:
         tuple(planner.sync(sync) for sync in spec.syncs.values()),
         {name: check for name, table in spec.tables.items() if (check := planner.check(table)) is not None},
         tuple((invariant, planner.invariant(invariant)) for invariant in spec.invariants),
-        tuple(planner.task(task) for task in spec.tasks.values()),
+        tuple(plan_task(task, spec, planner.checker.emitter) for task in spec.tasks.values()),
     )
 
 
@@ -162,33 +119,6 @@ class _Planner:
 
     def invariant(self, invariant: m.Invariant) -> QueryPlan:
         return self._query("init", invariant.name.upper(), invariant.sql.expression, rows=False)
-
-    def task(self, task: m.Task) -> TaskPlan:
-        plan: list[StepPlan | ReasonPlan] = []
-        for node in task.plan:
-            if isinstance(node, m.ReasonNode):
-                plan.append(ReasonPlan(node.name, node.doc, self._computed(node.value, node.shape)))
-            else:
-                arguments = tuple((name, self._computed(value)) for name, value in node.arguments.items())
-                plan.append(StepPlan(node.name, node.tool, arguments, node.after))
-        expect = tuple((" ".join(part.sql.text.split()), self._condition(part.sql)) for part in task.expect)
-        says = tuple((part.doc, self._computed(part.value)) for part in task.says)
-        return TaskPlan(task, tuple(plan), expect, says)
-
-    def _computed(self, value: m.Given, shape: Shape | None = None) -> Computation:
-        if isinstance(value, m.Constant):
-            return value
-        if isinstance(value.tree, Value):
-            return ReferencePlan(tuple(value.tree.name.split(".")))
-        shape = shape or value.shape
-        return self._asked(value, "rows" if isinstance(shape, Rows) else "row" if isinstance(shape, Row) else "value")
-
-    def _condition(self, sql: Sql) -> ComputedPlan:
-        return self._asked(sql, "value")
-
-    def _asked(self, sql: Sql, kind: str) -> ComputedPlan:
-        query = template(sql.expression, self.checker.emitter, rows=kind == "rows", pretty=False)
-        return ComputedPlan(query, tuple(tuple(path.split(".")) for path, _ in query.values), kind)
 
     def _query(self, module: str, wanted: str, tree: exp.Expr, *, rows: bool) -> QueryPlan:
         name = free(wanted, self.taken[module])

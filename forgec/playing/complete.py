@@ -151,7 +151,7 @@ class Suggestions:
 
     def _facts(self, name: str) -> tuple[list[_Value], list[_Value]]:
         """What the user knows: the fact of this name, and all others."""
-        facts = self.session.task.facts if self.session.task else ()
+        facts = self.session.episode.briefing.facts
         values = [(fact.name == name, _Value(json_able(fact.value), f"{fact.name}: {fact.doc}")) for fact in facts]
         return [one for same, one in values if same], [one for same, one in values if not same]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from forgec.diagnostics.cells import clean
 from forgec.playing.show import Line, pairs_lines, text_lines, value_text
-from forgec_runtime import Parameter, Reward, Table, Task, Tool
+from forgec_runtime import Briefing, Parameter, Reward, Table, Task, Tool
 from forgec_runtime import types as t
 from forgec_runtime.results import json_able
 from forgec_runtime.tool import REQUIRED
@@ -43,19 +43,21 @@ def table_text(table: Table[Any]) -> str:
     return ", ".join(f"{column.name}{'?' * column.optional}" for column in table.columns)
 
 
-def fact_lines(task: Task) -> list[Line]:
+def fact_lines(briefing: Briefing) -> list[Line]:
     """What the user knows."""
-    pairs = [(fact.name, value_text(fact.value), clean(fact.doc)) for fact in task.facts]
+    pairs = [(fact.name, value_text(fact.value), clean(fact.doc)) for fact in briefing.facts]
     return pairs_lines(pairs) if pairs else []
 
 
-def task_lines(task: Task) -> list[Line]:
+def task_lines(task: Task, briefing: Briefing) -> list[Line]:
     """What the user wants and knows."""
     doc = f": {clean(task.doc)}" if task.doc else ""
+    requests = [line for one in briefing.requests for line in text_lines(f"{one.name}: {one.text}", "  ")]
     return [
         Line(f"task {task.name} in world {task.world}{doc}", "strong"),
-        *text_lines(task.intent, "  "),
-        *fact_lines(task),
+        *(text_lines(briefing.intent, "  ") if briefing.intent else []),
+        *requests,
+        *fact_lines(briefing),
     ]
 
 
@@ -66,9 +68,14 @@ def reward_lines(reward: Reward) -> list[Line]:
     return [head, *(pairs_lines(reasons) if reasons else [])]
 
 
-def facts_data(task: Task) -> list[dict[str, Any]]:
+def facts_data(briefing: Briefing) -> list[dict[str, Any]]:
     """The facts for programs."""
-    return [{"name": fact.name, "value": json_able(fact.value), "doc": fact.doc} for fact in task.facts]
+    return [{"name": fact.name, "value": json_able(fact.value), "doc": fact.doc} for fact in briefing.facts]
+
+
+def requests_data(briefing: Briefing) -> list[dict[str, Any]]:
+    """The requests for programs."""
+    return [{"name": one.name, "text": one.text, "after": list(one.after)} for one in briefing.requests]
 
 
 def tools_data(tools: Iterable[Tool]) -> list[dict[str, Any]]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from forgec_runtime import Environment, Episode, Reason, Result, Step, Task
-from forgec_runtime.plan import evaluate
+from forgec_runtime.plan import known_at_start
 from forgec_runtime.results import json_able
 from forgec_runtime.says import spoken
-from forgec_runtime.tasks import Expression
+from forgec_runtime.starts import evaluate
+from forgec_runtime.tasks import Expression, Node
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ class _Failed(Exception):
     """A value of the plan that cannot be computed in the present state."""
 
 
-def start(task: Task) -> Progress:
+def start(env: Environment, episode: Episode, task: Task) -> Progress:
     """Nothing played, the facts known."""
-    return Progress(0, {fact.name: fact.value for fact in task.facts})
+    return Progress(0, known_at_start(env, episode, task))
 
 
 def next_step(env: Environment, episode: Episode, task: Task, progress: Progress) -> GoldStep:
@@ -56,7 +57,10 @@ def next_step(env: Environment, episode: Episode, task: Task, progress: Progress
     values = dict(progress.values)
     reasons: list[tuple[Reason, Any]] = []
     try:
-        for number, node in enumerate(task.order()[progress.nodes :], progress.nodes + 1):
+        for number, node in enumerate(task.plan.order()[progress.nodes :], progress.nodes + 1):
+            if not _applies(env, episode, node, values):
+                values[node.name] = None
+                continue
             if isinstance(node, Step):
                 call = _call(env, episode, node, values)
                 values[node.name] = call.result.value
@@ -65,16 +69,22 @@ def next_step(env: Environment, episode: Episode, task: Task, progress: Progress
                 return GoldStep(Progress(number, values), tuple(reasons), call)
             values[node.name] = _value(env, episode, node.name, node.value, values)
             reasons.append((node, values[node.name]))
-        sayings = tuple(_spoken(env, episode, saying.doc, saying.value, values) for saying in task.says)
+        told = [_spoken(env, episode, saying.doc, saying.value, values) for saying in task.says]
+        sayings = tuple(text for text in told if text is not None)
     except _Failed as failed:
         return GoldStep(progress, tuple(reasons), problem=str(failed))
     episode.messages.extend(sayings)
-    return GoldStep(Progress(len(task.plan), values, ended=True), tuple(reasons), sayings=sayings)
+    return GoldStep(Progress(len(task.plan.nodes), values, ended=True), tuple(reasons), sayings=sayings)
 
 
 def is_over(task: Task, progress: Progress) -> bool:
     """Whether nothing is left: no node, and nothing to say."""
-    return progress.ended or (progress.nodes == len(task.plan) and not task.says)
+    return progress.ended or (progress.nodes == len(task.plan.nodes) and not task.says)
+
+
+def _applies(env: Environment, episode: Episode, node: Node, values: Mapping[str, Any]) -> bool:
+    """Whether a node is not skipped."""
+    return node.when is None or _value(env, episode, f"{node.name} when", node.when, values) is True
 
 
 def _call(env: Environment, episode: Episode, step: Step, values: Mapping[str, Any]) -> GoldCall:
@@ -93,9 +103,11 @@ def _value(env: Environment, episode: Episode, where: str, expression: Expressio
         raise _Failed(f"{where} cannot be computed: {error}") from error
 
 
-def _spoken(env: Environment, episode: Episode, doc: str, expression: Expression, values: Mapping[str, Any]) -> str:
+def _spoken(
+    env: Environment, episode: Episode, doc: str, expression: Expression, values: Mapping[str, Any]
+) -> str | None:
     value = _value(env, episode, f"says {doc!r}", expression, values)
     try:
-        return spoken(value)
+        return None if value is None else spoken(value)
     except ValueError as error:
         raise _Failed(f"says {doc!r}: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from forgec.diagnostics.cells import clean
 from forgec.playing import describe
@@ -39,7 +40,7 @@ def _moved(session: Session, what: str, move: Callable[[int], list[Moment]], res
 
 def reset(session: Session, rest: str) -> Answer:
     """Start again."""
-    session.start(".reset", session.episode.world, session.task)
+    session.start(".reset", session.episode.world, session.task, session.episode.seed)
     return Answer([place_line(session)], place_data(session))
 
 
@@ -60,11 +61,20 @@ def task(session: Session, rest: str) -> Answer:
     if not rest:
         pairs = [(task.name, clean(task.doc)) for task in tasks.values()]
         return Answer(pairs_lines(pairs, "") if pairs else [Line("there are no tasks", "quiet")], list(tasks))
-    task = tasks[chosen(rest, tasks, "task")]
+    name, _, seed = rest.partition(" ")
+    task = tasks[chosen(name, tasks, "task")]
+    if seed and not (seed.isascii() and seed.isdigit() and len(seed) < 10):
+        raise Mistake(f"`{clean(seed)}` is no seed; write a number")
     _check_allowed(session, task.world)
-    session.start(f".task {task.name}", task.world, task)
-    data = {**place_data(session), "intent": task.intent, "facts": describe.facts_data(task)}
-    return Answer(describe.task_lines(task), data)
+    session.start(f".task {rest}", task.world, task, int(seed or 0))
+    return Answer(describe.task_lines(task, session.episode.briefing), task_data(session))
+
+
+def task_data(session: Session) -> dict[str, Any]:
+    """The task that is played, for programs."""
+    told = session.episode.briefing
+    requests = {"requests": describe.requests_data(told)} if told.requests else {}
+    return {**place_data(session), "intent": told.intent, **requests, "facts": describe.facts_data(told)}
 
 
 def _check_allowed(session: Session, world: str) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 from forgec.playing import gold
 from forgec.playing.changes import Change, broken_since, changes
-from forgec_runtime import Environment, Episode, Result, Task
+from forgec.playing.line import Mistake
+from forgec_runtime import Environment, Episode, Result, Task, TaskError
 from forgec_runtime.tool import Side
 
 
@@ -66,13 +67,17 @@ class Session:
         """All moments that were not undone, the first one being the start."""
         return tuple(self._past)
 
-    def _fresh(self, world: str, task: Task | None) -> Episode:
-        return Episode(world, self.environment.base(world), task)
+    def _fresh(self, world: str, task: Task | None, seed: int = 0) -> Episode:
+        try:
+            return self.environment.reset(task or world, seed)
+        except TaskError as error:
+            raise Mistake(str(error)) from error
 
-    def start(self, line: str, world: str, task: Task | None = None) -> None:
+    def start(self, line: str, world: str, task: Task | None = None, seed: int = 0) -> None:
         """Begin anew in a world, or with a task in its world. Raises `LoadError`."""
-        progress = gold.start(task) if task is not None else gold.Progress()
-        self._add(Moment(line, self._fresh(world, task), progress))
+        episode = self._fresh(world, task, seed)
+        progress = gold.start(self.environment, episode, task) if task is not None else gold.Progress()
+        self._add(Moment(line, episode, progress))
 
     def begin_here(self) -> None:
         """Forget how it came here: there is nothing to undo."""
@@ -133,7 +138,7 @@ class Session:
 
     def fresh(self) -> Episode:
         """An episode as this one was at its start."""
-        return self._fresh(self.episode.world, self.task)
+        return self._fresh(self.episode.world, self.task, self.episode.seed)
 
     def _add(self, moment: Moment) -> None:
         self._past.append(moment)

@@ -24,8 +24,9 @@ def _current(session: Session) -> Task:
 
 def facts(session: Session, rest: str) -> Answer:
     """What the user knows."""
-    task = _current(session)
-    return Answer(describe.fact_lines(task) or [Line("no facts", "quiet")], describe.facts_data(task))
+    _current(session)
+    told = session.episode.briefing
+    return Answer(describe.fact_lines(told) or [Line("no facts", "quiet")], describe.facts_data(told))
 
 
 def say(session: Session, rest: str) -> Answer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -101,6 +101,29 @@ class ReferenceEpisode:
         """Run one sync as after a call. Raises `Refusal`, `Fault` and DuckDB's errors."""
         _Call(self, sync, {}).sync(sync)
 
+    def change(self, writes: Sequence[Sql], values: Mapping[str, Any]) -> list[bool]:
+        """Change the state as a call would; for each write whether it wrote to any row.
+
+        Raises `Refusal`, `Fault` and DuckDB's errors, and has changed nothing then.
+        """
+        counters = dict(self.counters)
+        connection = self.database.connection
+        connection.execute("begin")
+        running = _Call(self, None, values)
+        try:
+            wrote = running.change(writes)
+        except BaseException:
+            connection.execute("rollback")
+            self.counters = counters
+            raise
+        connection.execute("commit")
+        self.changed.update(running.before)
+        return wrote
+
+    def text(self, message: m.Message, values: Mapping[str, Any]) -> str:
+        """A text with its holes filled in."""
+        return _Call(self, None, values).text(message)
+
     def evaluate(self, sql_: Sql, values: Mapping[str, Any]) -> Any:
         """The value of a checked expression on the state as it is."""
         return self.database.value(sql_.expression, values)
@@ -133,7 +156,7 @@ def serial_number(pattern: str, key: str | int) -> int | None:
 class _Call:
     """One call while it runs: its values, and the database inside its transaction."""
 
-    def __init__(self, episode: ReferenceEpisode, tool: m.Tool, arguments: Mapping[str, Any]) -> None:
+    def __init__(self, episode: ReferenceEpisode, tool: m.Tool | None, arguments: Mapping[str, Any]) -> None:
         self.episode = episode
         self.result: m.Result | None = None
         self.spec = episode.spec
@@ -147,20 +170,36 @@ class _Call:
 
     def run(self) -> Any:
         """The result of the tool. Raises `Refusal`, `Fault` and DuckDB's errors."""
+        assert self.tool is not None
         self._arguments(self.tool)
         self._references(self.tool)
-        self._rules()
+        self._rules(self.tool)
         value: Any = None
         try:
             self._block(self.tool.body)
         except _Done as done:
             value, self.result = done.value, done.result
+        self._settle()
+        return value
+
+    def change(self, writes: Sequence[Sql]) -> list[bool]:
+        """Make some writes; for each whether it wrote to any row. Raises as `run` does."""
+        wrote = []
+        for write in writes:
+            self.wrote = False
+            self._change(write)
+            wrote.append(self.wrote)
+        self.wrote = any(wrote)
+        self._settle()
+        return wrote
+
+    def _settle(self) -> None:
+        """Bring in step what was written, and see that all holds."""
         if self.wrote:
             for sync in self.spec.syncs.values():
                 self.sync(sync)
         for text in violations(self.spec, self.database, self.before):
             raise Refusal(text)
-        return value
 
     def sync(self, sync: m.Tool) -> None:
         """Write what follows from the state as it is."""
@@ -187,9 +226,9 @@ class _Call:
             if parameter.row is not None:
                 self.values[parameter.row] = row
 
-    def _rules(self) -> None:
+    def _rules(self, tool: m.Tool) -> None:
         for rule in self.spec.rules:
-            condition = rule.sqls.get(self.tool.name)
+            condition = rule.sqls.get(tool.name)
             if condition is None or self._holds(condition):
                 continue
             if rule.verdict == "enforced":
@@ -211,7 +250,7 @@ class _Call:
             self.values[statement.name] = self._kept(statement.sql, self._read(statement.sql, statement.cell))
         elif isinstance(statement, m.Require):
             if not self._holds(statement.sql):
-                raise Refusal(self._text(statement.message))
+                raise Refusal(self.text(statement.message))
         elif isinstance(statement, m.If):
             self._if(statement)
         elif isinstance(statement, m.Each):
@@ -227,9 +266,9 @@ class _Call:
                 value = with_nested(self.spec, self.database, self.spec.tables[shape.table], value)
             raise _Done(value, statement.result)
         elif isinstance(statement, m.Reply):
-            raise _Done(self._text(statement.message))
+            raise _Done(self.text(statement.message))
         elif isinstance(statement, m.Fail):
-            raise Refusal(self._text(statement.message))
+            raise Refusal(self.text(statement.message))
         else:
             self._change(statement.sql)
 
@@ -272,7 +311,7 @@ class _Call:
 
     def _require_some(self, value: Any, shape: Shape, message: m.Message | None) -> None:
         if message is not None and (not value if isinstance(shape, Rows) else value is None):
-            raise Refusal(self._text(message))
+            raise Refusal(self.text(message))
 
     def _holds(self, condition: Sql) -> bool:
         return self.database.holds(condition.expression, self.values) is True
@@ -296,7 +335,8 @@ class _Call:
             return None
         return rows[0] if isinstance(shape, Row) else next(iter(rows[0].values()))
 
-    def _text(self, message: m.Message) -> str:
+    def text(self, message: m.Message) -> str:
+        """A text with its holes filled in."""
         holes = [part for part in message.parts if not isinstance(part, str)]
         shown = iter(self._shown(message, holes) if holes else ())
         return "".join(part if isinstance(part, str) else next(shown) for part in message.parts)

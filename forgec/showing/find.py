@@ -60,7 +60,7 @@ def _find(spec: m.Spec, name: str) -> Iterator[dict[str, Any]]:
     if name in spec.worlds:
         yield world_data(spec.worlds[name], spec)
     if name in spec.tasks:
-        yield task_data(spec.tasks[name])
+        yield task_data(spec.tasks[name], spec)
     for types in (spec.enums, spec.records):
         if name in types:
             yield type_data(types[name], spec)

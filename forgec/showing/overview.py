@@ -68,7 +68,7 @@ def overview(spec: m.Spec) -> dict[str, Any]:
         ],
         "tests": [{"title": test.name, "world": test.world, "steps": len(test.steps)} for test in spec.tests],
         "tasks": [
-            {"name": task.name, "world": task.world, "doc": flat(task.doc), "plan": plan_line(task)}
+            {"name": task.name, "world": task.world, "doc": flat(task.doc), "plan": plan_line(task.plans[0])}
             for task in spec.tasks.values()
         ],
     }
@@ -98,13 +98,13 @@ def column_data(column: m.Column) -> dict[str, Any]:
     }
 
 
-def plan_line(task: m.Task) -> str:
+def plan_line(plan: m.Plan) -> str:
     """A plan in one line: its steps in order, nodes that need not wait for each other side by side.
 
     Nodes in parentheses are worked out and call nothing.
     """
-    reasons = {node.name for node in task.plan if isinstance(node, m.ReasonNode)}
-    shown = [[f"({name})" if name in reasons else name for name in layer] for layer in layers(task)]
+    reasons = {node.name for node in plan.nodes if isinstance(node, m.ReasonNode)}
+    shown = [[f"({name})" if name in reasons else name for name in layer] for layer in layers(plan)]
     return " -> ".join(" + ".join(layer) for layer in shown)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from forgec.codegen.values import to_json
 from forgec.model import spec as m
+from forgec.model.features import features
 from forgec.model.uses import (
     edges,
     flat,
@@ -201,24 +202,46 @@ def world_data(world: m.World, spec: m.Spec) -> dict[str, Any]:
     }
 
 
-def task_data(task: m.Task) -> dict[str, Any]:
-    """A task: what is asked for, how it is done, and what is expected of the end."""
-    between = edges(task)
+def task_data(task: m.Task, spec: m.Spec) -> dict[str, Any]:
+    """A task: how it begins, what is asked for, how it is done, and what is expected of the end."""
     return {
         "kind": "task",
         "name": task.name,
         "world": task.world,
         "doc": flat(task.doc),
-        "intent": task.intent,
-        "facts": [
-            {"name": fact.name, "doc": flat(fact.doc), "type": str(fact.cell.type), "value": to_json(fact.value)}
-            for fact in task.facts
+        "tags": list(task.tags),
+        "intent": task.intent.text if task.intent is not None else "",
+        "requests": [
+            {
+                "name": one.name,
+                "text": one.text.text,
+                "after": list(one.after),
+                "when": flat(one.when.text) if one.when is not None else "",
+            }
+            for one in task.requests
         ],
-        "line": plan_line(task),
-        "plan": [_node(node, task, between[node.name]) for node in task.plan],
-        "expect": [flat(part.sql.span.text) for part in task.expect],
+        "samples": [{"name": one.name, "doc": flat(one.doc), "sql": flat(one.sql.text)} for one in task.samples],
+        "facts": [_fact(fact) for fact in task.facts],
+        "change": [flat(sql.text) for sql in task.change],
+        "plans": [
+            {
+                "name": plan.name,
+                "doc": flat(plan.doc),
+                "line": plan_line(plan),
+                "nodes": [_node(node, task, edges(plan)[node.name]) for node in plan.nodes],
+            }
+            for plan in task.plans
+        ],
+        "expect": [flat(part.sql.text) for part in task.expect],
+        "never": [flat(part.text) for part in task.never],
         "says": [{"doc": flat(part.doc), "sql": flat(part.value.text)} for part in task.says],
+        "features": features(spec, task),
     }
+
+
+def _fact(fact: m.Fact) -> dict[str, Any]:
+    value = to_json(fact.value.value) if isinstance(fact.value, m.Constant) else flat(fact.value.text)
+    return {"name": fact.name, "doc": flat(fact.doc), "type": str(fact.cell.type), "value": value}
 
 
 def _node(node: m.CallNode | m.ReasonNode, task: m.Task, before: list[str]) -> dict[str, Any]:
@@ -228,5 +251,13 @@ def _node(node: m.CallNode | m.ReasonNode, task: m.Task, before: list[str]) -> d
     else:
         arguments = ", ".join(f"{name}: {flat(value.text)}" for name, value in node.arguments.items())
         kind, text, doc = "call", f"{node.tool}({arguments})", ""
-    facts = [fact.name for fact in task.facts if fact.name in wanted]
-    return {"name": node.name, "kind": kind, "text": text, "doc": doc, "needs": before, "facts": facts}
+    known = [*(sample.name for sample in task.samples), *(fact.name for fact in task.facts)]
+    return {
+        "name": node.name,
+        "kind": kind,
+        "text": text,
+        "doc": doc,
+        "when": flat(node.when.text) if node.when is not None else "",
+        "needs": before,
+        "facts": [name for name in known if name in wanted],
+    }

@@ -203,14 +203,37 @@ def _cut(text: str, width: int) -> str:
 
 def _task(data: Data) -> str:
     facts = [f"{fact['name']} = {_value(fact['value'])}{_doc(fact)}" for fact in data["facts"]]
+    plans = [(f"plan {one['name']}".rstrip(), _plan(one)) for one in data["plans"]]
     sections = [
-        ("intent", [line for part in data["intent"].split("\n") for line in textwrap.wrap(part, WIDTH - 2) or [""]]),
+        ("intent", _wrapped(data["intent"]) if data["intent"] else []),
+        ("requests", [line for one in data["requests"] for line in _request(one)]),
+        ("drawn", [f"{one['name']} {one['sql']}{_doc(one)}" for one in data["samples"]]),
         ("facts", facts),
-        ("plan", [data["line"], "", *(line for node in data["plan"] for line in _node(node))]),
+        ("changed beforehand", data["change"]),
+        *plans,
         ("expected of the end", data["expect"]),
+        ("never to be called", data["never"]),
         ("to be said", [f"{one['doc'] or 'this'}: {one['sql']}" for one in data["says"]]),
+        ("features", [_features(data["features"])]),
     ]
-    return _page(_head(data, f"{data['name']} on {data['world']}"), sections)
+    tags = f" ({', '.join(data['tags'])})" if data["tags"] else ""
+    return _page(_head(data, f"{data['name']} on {data['world']}{tags}"), sections)
+
+
+def _wrapped(text: str) -> list[str]:
+    return [line for part in text.split("\n") for line in textwrap.wrap(part, WIDTH - 2) or [""]]
+
+
+def _request(request: Data) -> Iterator[str]:
+    after = f" after {', '.join(request['after'])}" if request["after"] else ""
+    when = f" when {request['when']}" if request["when"] else ""
+    yield f"{request['name']}{after}{when}"
+    yield from (f"  {line}" for line in _wrapped(request["text"]))
+
+
+def _plan(plan: Data) -> list[str]:
+    head = [f"-- {plan['doc']}"] if plan["doc"] else []
+    return [*head, plan["line"], "", *(line for node in plan["nodes"] for line in _node(node))]
 
 
 def _node(node: Data) -> Iterator[str]:
@@ -219,6 +242,13 @@ def _node(node: Data) -> Iterator[str]:
     name = f"({node['name']})" if node["kind"] == "reason" else node["name"]
     yield f"{name}{after}{_doc(node)}"
     yield f"  {node['text']}"
+    if node["when"]:
+        yield f"  when {node['when']}"
+
+
+def _features(features: Data) -> str:
+    counts = [f"{name} {count}" for name, count in features.items() if isinstance(count, int) and count]
+    return ", ".join(counts)
 
 
 _PARTS: dict[str, Callable[[Data], str]] = {

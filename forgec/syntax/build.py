@@ -366,26 +366,72 @@ class Builder:
         return nodes.Task(self._span(tree), *names, self._maybe(doc), self._all(parts))
 
     def _intent(self, tree: Tree[Token]) -> nodes.Intent:
-        return nodes.Intent(self._span(tree), self._text(tree.children[0]))
+        return nodes.Intent(self._span(tree), self._message(tree.children[0]))
+
+    def _tags(self, tree: Tree[Token]) -> nodes.Tags:
+        return nodes.Tags(self._span(tree), self._names(tree.children))
+
+    def _request(self, tree: Tree[Token]) -> nodes.Request:
+        name, *after, condition, message = tree.children
+        parts = self._names(after), self._maybe(condition), self._message(message)
+        return nodes.Request(self._span(tree), self._name(name), *parts)
+
+    def _condition(self, tree: Tree[Token]) -> nodes.SqlText:
+        built: nodes.SqlText = self._build(tree.children[0])
+        return built
+
+    def _sample(self, tree: Tree[Token]) -> nodes.Sample:
+        name, doc, rows = tree.children
+        return nodes.Sample(self._span(tree), self._name(name), self._maybe(doc), self._rows(rows))
+
+    def _rows(self, tree: Any) -> nodes.SqlText:
+        """`from orders where ...`; of `from (select ...)` the select."""
+        tokens = list(tree.children[1].scan_values(lambda value: isinstance(value, Token)))
+        depth, ends = 0, list[int]()
+        for i, token in enumerate(tokens):
+            depth += (str(token) in ("(", "[", "{")) - (str(token) in (")", "]", "}"))
+            if depth == 0:
+                ends.append(i)
+        whole = self._sql(tree)
+        if str(tokens[0]) != "(" or ends != [len(tokens) - 1] or len(tokens) < 3:
+            return whole
+        return nodes.SqlText(self._span(tokens[1]).to(self._span(tokens[-2])), whole.params)
 
     def _fact(self, tree: Tree[Token]) -> nodes.Fact:
         name, doc, sql = tree.children
-        return nodes.Fact(self._span(tree), self._name(name), self._maybe(doc), self._build(sql))
+        told = None if doc is None else self._message(doc)
+        return nodes.Fact(self._span(tree), self._name(name), told, self._build(sql))
+
+    def _change(self, tree: Tree[Token]) -> nodes.Change:
+        return nodes.Change(self._span(tree), self._all(tree.children))
 
     def _plan(self, tree: Tree[Token]) -> nodes.Plan:
-        return nodes.Plan(self._span(tree), self._all(tree.children))
+        name, doc, *nodes_ = tree.children
+        known_as = None if name is None else self._name(name)
+        return nodes.Plan(self._span(tree), known_as, self._maybe(doc), self._all(nodes_))
 
     def _call_node(self, tree: Tree[Token]) -> nodes.CallNode:
-        name, call, *after = tree.children
-        return nodes.CallNode(self._span(tree), self._name(name), self._build(call), self._names(after))
+        name, call, condition, *after = tree.children
+        parts = *self._named_call(call), self._maybe(condition), self._names(after)
+        return nodes.CallNode(self._span(tree), self._name(name), *parts)
+
+    def _named_call(self, tree: Any) -> tuple[nodes.Name, tuple[nodes.Named, ...]]:
+        """A call in a task; its tool alone where there are no brackets."""
+        if isinstance(tree, Token):
+            return self._name(tree), ()
+        call = self._call(tree)
+        return call.tool, tuple(nodes.Named(one.span, one.name, one.sql) for one in call.arguments)
 
     def _reason_node(self, tree: Tree[Token]) -> nodes.ReasonNode:
-        name, many, doc, sql = tree.children
-        parts = many is not None, self._maybe(doc), self._build(sql)
+        name, many, condition, doc, sql = tree.children
+        parts = many is not None, self._maybe(condition), self._maybe(doc), self._build(sql)
         return nodes.ReasonNode(self._span(tree), self._name(name), *parts)
 
     def _expect(self, tree: Tree[Token]) -> nodes.Expect:
         return nodes.Expect(self._span(tree), self._build(tree.children[0]))
+
+    def _never(self, tree: Tree[Token]) -> nodes.Never:
+        return nodes.Never(self._span(tree), *self._named_call(tree.children[0]))
 
     def _says(self, tree: Tree[Token]) -> nodes.Says:
         doc, sql = tree.children

@@ -6,7 +6,7 @@ Names are not resolved and types not known here; `forgec.model` does that.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from forgec.source import Span
 
@@ -493,41 +493,114 @@ class Test(Node):
 
 
 @dataclass(frozen=True)
-class Intent(Node):
-    text: Text
+class Data(Node):
+    """A constant of a task that is data already, as `forgec_runtime.task_file` writes it."""
+
+    value: Any
 
 
 @dataclass(frozen=True)
-class Fact(Node):
+class Path(Node):
+    """`acct.fines`: a value, or a part of one, that a task which is data names."""
+
+    path: str
+
+
+Given = SqlText | Data | Path
+
+
+@dataclass(frozen=True)
+class Intent(Node):
+    text: Message
+
+
+@dataclass(frozen=True)
+class Tags(Node):
+    names: tuple[Name, ...]
+
+
+@dataclass(frozen=True)
+class Request(Node):
+    name: Name
+    after: tuple[Name, ...]
+    condition: SqlText | None
+    text: Message
+
+
+@dataclass(frozen=True)
+class Sample(Node):
+    """`sample order from orders where status = 'pending';`: `sql` begins with its `from`."""
+
     name: Name
     doc: Text | None
     sql: SqlText
 
 
 @dataclass(frozen=True)
+class Fact(Node):
+    name: Name
+    doc: Message | None
+    value: Given
+
+
+@dataclass(frozen=True)
+class Change(Node):
+    """What the initial state has otherwise than the world."""
+
+    writes: tuple[Write, ...]
+
+
+@dataclass(frozen=True)
 class CallNode(Node):
     name: Name
-    call: Call
+    tool: Name
+    arguments: tuple[Named, ...]
+    condition: SqlText | None
     after: tuple[Name, ...]
+
+
+@dataclass(frozen=True)
+class Named(Node):
+    """An argument of a call in a task."""
+
+    name: Name
+    value: Given
 
 
 @dataclass(frozen=True)
 class ReasonNode(Node):
     name: Name
     many: bool
+    condition: SqlText | None
     doc: Text | None
-    sql: SqlText
+    value: Given
+    after: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True)
 class Plan(Node):
+    """The first plan of a task may be without a name."""
+
+    name: Name | None
+    doc: Text | None
     nodes: tuple[CallNode | ReasonNode, ...]
+
+
+@dataclass(frozen=True)
+class Never(Node):
+    """`never cancel(order_id: '#W2');`, or `never cancel;` for any call of the tool."""
+
+    tool: Name
+    arguments: tuple[Named, ...]
 
 
 @dataclass(frozen=True)
 class Says(Node):
     doc: Text | None
-    sql: SqlText
+    value: Given
+
+
+Part = Intent | Tags | Request | Sample | Fact | Change | Plan | Expect | Never | Says
 
 
 @dataclass(frozen=True)
@@ -535,7 +608,7 @@ class Task(Node):
     name: Name
     world: Name
     doc: Text | None
-    parts: tuple[Intent | Fact | Plan | Expect | Says, ...]
+    parts: tuple[Part, ...]
 
 
 Item = (

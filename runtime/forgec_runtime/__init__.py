@@ -1,6 +1,7 @@
 """The runtime of generated environments: episodes over DuckDB, stepped together, and rewards with reasons."""
 
 from .agents import AGENTS, Agent, GoldAgent, NoopAgent, RandomAgent
+from .briefing import Asked, Briefing, Known
 from .call import Call
 from .constraints import Invariant
 from .data.outside import PackageFile, VariableFile
@@ -14,7 +15,7 @@ from .results import Result
 from .reward import Reward, Shortfall
 from .schema import Column, Index, Table, Tie
 from .task_file import Tasks
-from .tasks import Computed, Expectation, Fact, Literal, Reason, Ref, Saying, Step, Task, TaskError
+from .tasks import Computed, Expectation, Fact, Literal, Plan, Reason, Ref, Saying, Step, Task, TaskError
 from .tool import Parameter, Tool
 from .workers import RemoteEpisode, Workers
 from .world import World
@@ -23,6 +24,8 @@ __all__ = [
     "AGENTS",
     "FAULT_TEXT",
     "Agent",
+    "Asked",
+    "Briefing",
     "Call",
     "Column",
     "Computed",
@@ -35,11 +38,13 @@ __all__ = [
     "GoldError",
     "Index",
     "Invariant",
+    "Known",
     "Literal",
     "LoadError",
     "NoopAgent",
     "PackageFile",
     "Parameter",
+    "Plan",
     "Query",
     "RandomAgent",
     "Reason",

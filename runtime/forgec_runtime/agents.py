@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
 from . import types as t
-from .plan import follow
+from .plan import follow, known_at_start
 from .query import Query
 from .results import json_able
 from .tasks import Task
@@ -31,10 +31,13 @@ class Agent(Protocol):
 
 
 class GoldAgent:
-    """Makes the plan's calls, then says what is to be said. Raises `GoldError` where the plan fails."""
+    """Makes the calls of a plan, gold as a rule, then says what is to be said. Raises `GoldError` where it fails."""
+
+    def __init__(self, plan: int = 0) -> None:
+        self.plan = plan
 
     def play(self, env: Environment, episode: Episode, task: Task) -> None:
-        episode.messages.extend(follow(env, episode, task).answers)
+        episode.messages.extend(follow(env, episode, task, plan=self.plan).answers)
 
 
 class NoopAgent:
@@ -59,7 +62,7 @@ class RandomAgent:
         worlds = self._worlds.setdefault(env, {})
         if episode.world not in worlds:
             worlds[episode.world] = _Values(env, episode.world)
-        draw = _Draw(chance, worlds[episode.world], task)
+        draw = _Draw(chance, worlds[episode.world], known_at_start(env, episode, task))
         tools = list(env.tools.values())
         for _ in range(self.calls if tools else 0):
             tool = chance.choice(tools)
@@ -103,9 +106,9 @@ class _Values:
 class _Draw:
     """One play's draws."""
 
-    def __init__(self, chance: random.Random, world: _Values, task: Task) -> None:
+    def __init__(self, chance: random.Random, world: _Values, known: Mapping[str, Any]) -> None:
         self.chance, self.world = chance, world
-        self.facts = {fact.name: fact.value for fact in task.facts if fact.value is not None}
+        self.facts = {name: value for name, value in known.items() if value is not None}
 
     def arguments(self, tool: Tool) -> dict[str, Any]:
         return {p.name: self._argument(p) for p in tool.parameters if p.required or self.chance.random() < 0.5}

@@ -89,6 +89,9 @@ class Call:
             self._commit(self.staged)
         if self.broken is not None:
             self.episode.broken_rules.extend(self.broken)
+        task = self.episode.task
+        if task is not None and self.tool.name in task.watched:
+            self.episode.note(self.tool, self.arguments)
         if self.tool.ends:
             self.episode.ended = True
         return result

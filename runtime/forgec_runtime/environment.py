@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import datetime
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from . import query as queries
-from . import snapshots
+from . import snapshots, starts
 from .call import Call
 from .constraints import Constraints, Invariant, Sync
 from .data.completing import denied
@@ -21,7 +21,7 @@ from .query import Query
 from .results import Result
 from .reward import Reward, reward
 from .schema import Index, Table
-from .tasks import Task
+from .tasks import Task, TaskError
 from .tool import Arguments, Side, Tool, decode_arguments, unknown_tool
 from .world import Base, Stored, World
 
@@ -114,10 +114,16 @@ class Environment:
             raise KeyError(f"{self.name} has no world or task {start!r}; it has {known}")
         return world, task
 
-    def reset(self, start: str) -> Episode:
-        """A fresh episode in a world, or of a task in its world. Raises `KeyError` for an unknown name, `LoadError`."""
-        world, task = self.start_of(start)
-        return Episode(world, self.base(world), task)
+    def reset(self, start: str | Task, seed: int = 0) -> Episode:
+        """A fresh episode in a world, or of a task in its world.
+
+        The seed draws the samples of a task; without samples it changes nothing. Raises `KeyError` for an unknown name,
+        `TaskError` for a task that cannot begin, `LoadError`.
+        """
+        world, task = self.start_of(start) if isinstance(start, str) else (start.world, start)
+        if task is None:
+            return Episode(world, self.base(world))
+        return Episode(world, self.base(world), task, seed if task.sampled else 0, starts.start(self, task, seed))
 
     def restore(self, snapshot: bytes) -> Episode:
         """The episode that `Episode.snapshot` wrote, in this process or another; it goes its own way from there.
@@ -125,20 +131,23 @@ class Environment:
         Raises `SnapshotError` for bytes that are damaged, or of another environment, schema, world or format, and
         `LoadError`.
         """
-        world, task = self.start_of_snapshot(snapshot)
-        episode = Episode(world, self.base(world), task)
+        world, task, seed = self.start_of_snapshot(snapshot)
+        try:
+            episode = self.reset(task or world, seed)
+        except TaskError as error:
+            raise snapshots.misfit(str(error)) from error
         snapshots.fill(episode, snapshot)
         return episode
 
-    def start_of_snapshot(self, snapshot: bytes) -> tuple[str, Task | None]:
-        """The world, and the task, that a snapshot is of. Raises `SnapshotError`."""
-        world, name = snapshots.start_of(snapshot, self.name)
+    def start_of_snapshot(self, snapshot: bytes) -> tuple[str, Task | None, int]:
+        """The world, the task and its seed that a snapshot is of. Raises `SnapshotError`."""
+        world, name, seed = snapshots.start_of(snapshot, self.name)
         task = self.tasks.get(name) if name is not None else None
         if world not in self.worlds:
             raise snapshots.misfit(f"{self.name} has no world {world!r}")
         if name is not None and (task is None or task.world != world):
             raise snapshots.misfit(f"{self.name} has no task {name!r} in the world {world}")
-        return world, task
+        return world, task, seed
 
     def call(self, episode: Episode, tool: str, by: Side | None = "agent", /, **arguments: Any) -> Result:
         """One call: a step of one."""
@@ -186,13 +195,25 @@ class Environment:
                 queue.append(call)
             else:
                 later[episode] = deque((call,))
+        self._play(ready, later, results)
+        return results  # type: ignore[return-value]  # every call has ended
+
+    def perform(self, episode: Episode, function: Callable[[Call], None]) -> Result:
+        """Have a function write to an episode, as the body of a tool would: all that a call keeps is kept."""
+        results: list[Result | None] = [None]
+        self._play([Call(0, episode, Tool("", function), ())], {episode: None}, results)
+        (result,) = results
+        assert result is not None
+        return result
+
+    # -- the scheduler -----------------------------------------------------------------------------------------
+
+    def _play(self, ready: list[Call], later: _Later, results: list[Result | None]) -> None:
+        """Run calls, and those that follow them, to their ends."""
         while ready:
             ready = self._round(ready, later, results)
         while self._grown:
             self._grown.pop().trim()
-        return results  # type: ignore[return-value]  # every call has ended
-
-    # -- the scheduler -----------------------------------------------------------------------------------------
 
     def _round(self, ready: list[Call], later: _Later, results: list[Result | None]) -> list[Call]:
         """Run each call until it ends or waits, then fetch what is waited for; gives the calls to run again."""

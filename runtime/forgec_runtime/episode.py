@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import digests, snapshots
+from .briefing import Briefing
+from .encoding import encode
 from .positions import without_gaps
 from .schema import Key
 
 if TYPE_CHECKING:
+    from .starts import Start
     from .tasks import Task
+    from .tool import Tool
     from .world import Base
 
 Overlay = dict[str, dict[Key, Any]]
@@ -19,14 +24,28 @@ Overlay = dict[str, dict[Key, Any]]
 class Episode:
     """One run in one world. It holds what it changed and nothing else; only the environment changes it."""
 
-    __slots__ = ("__weakref__", "_broken_rules", "_messages", "base", "counters", "ended", "overlay", "task", "world")
+    __slots__ = (
+        "__weakref__", "_broken_rules", "_messages", "base", "counters", "ended", "noted", "overlay", "seed", "start",
+        "task", "world",
+    )  # fmt: skip
 
-    def __init__(self, world: str, base: Base, task: Task | None = None) -> None:
+    def __init__(
+        self, world: str, base: Base, task: Task | None = None, seed: int = 0, start: Start | None = None
+    ) -> None:
         self.world = world
         self.base = base
         self.task = task
+        self.seed = seed
+        """What the samples of its task were drawn by."""
+        self.start = start
         self.overlay: Overlay | None = None
         self.counters: dict[str, int] | None = None
+        if start is not None and start.overlay is not None:
+            self.overlay = {name: dict(rows) for name, rows in start.overlay.items()}
+        if start is not None and start.counters is not None:
+            self.counters = dict(start.counters)
+        self.noted: list[tuple[str, list[Any]]] | None = None
+        """The calls that its task forbids, or may: tools with their arguments, as a snapshot holds them."""
         self.ended = False
         """Whether a tool that ends it was called: no other can be called any more."""
         self._messages: list[str] | None = None
@@ -46,9 +65,25 @@ class Episode:
             self._broken_rules = []
         return self._broken_rules
 
+    @property
+    def briefing(self) -> Briefing:
+        """What the user of this episode wants and knows."""
+        return self.start.briefing if self.start is not None else Briefing()
+
+    def note(self, tool: Tool, arguments: Sequence[Any]) -> None:
+        """Remember a call that the task is about."""
+        parameters = zip(tool.parameters, arguments, strict=True)
+        call = tool.name, [encode(parameter.type, value) for parameter, value in parameters]
+        if self.noted is None:
+            self.noted = []
+        if call not in self.noted:
+            self.noted.append(call)
+
     def fork(self) -> Episode:
         """An independent copy: what happens in one is not seen in the other. It costs what the episode changed."""
-        copy = Episode(self.world, self.base, self.task)
+        copy = Episode(self.world, self.base, self.task, self.seed)
+        copy.start = self.start
+        copy.noted = None if self.noted is None else list(self.noted)
         if self.overlay is not None:
             copy.overlay = {name: dict(rows) for name, rows in self.overlay.items()}  # rows are never changed in place
         copy.counters = None if self.counters is None else dict(self.counters)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
+from . import starts
 from .results import json_able
 from .says import Unsayable, spoken
-from .tasks import Computed, Expression, Ref, Step, Task, TaskError
+from .starts import evaluate
+from .tasks import Expression, Step, Task, TaskError
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -46,40 +48,63 @@ class GoldRun:
     answers: tuple[str, ...]
 
 
-_kept: WeakKeyDictionary[Environment, dict[Task, GoldRun]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Environment, dict[tuple[Task, int, int], GoldRun]] = WeakKeyDictionary()
 
 
-def gold_run(env: Environment, task: Task) -> GoldRun:
-    """The task's gold run, played once and kept. Not to be changed. Raises `GoldError`."""
+def gold_run(env: Environment, task: Task, seed: int = 0, plan: int = 0) -> GoldRun:
+    """The run of a task's plan, the gold one as a rule, played once and kept. Not to be changed.
+
+    Raises `GoldError`, `TaskError`.
+    """
     runs = _kept.setdefault(env, {})
-    run = runs.get(task)
+    place = (task, seed if task.sampled else 0, plan)
+    run = runs.get(place)
     if run is None:
-        run = play_gold(env, task)
+        run = play_gold(env, task, seed=seed, plan=plan)
         if len(runs) >= MAX_KEPT:
             del runs[next(iter(runs))]
-        runs[task] = run
+        runs[place] = run
     return run
 
 
-def play_gold(env: Environment, task: Task, order: Sequence[str] | None = None) -> GoldRun:
-    """Play the plan in a fresh episode; `order` names its nodes in another legal order. Raises `GoldError`."""
-    own = env.tasks.get(task.name) is task
-    return follow(env, env.reset(task.name if own else task.world), task, order)
+def play_gold(
+    env: Environment, task: Task, order: Sequence[str] | None = None, *, seed: int = 0, plan: int = 0
+) -> GoldRun:
+    """Play a plan in a fresh episode; `order` names its nodes in another legal order.
+
+    Raises `GoldError`, `TaskError`.
+    """
+    return follow(env, env.reset(task, seed), task, order, plan=plan)
 
 
-def follow(env: Environment, episode: Episode, task: Task, order: Sequence[str] | None = None) -> GoldRun:
-    """Play the plan in the given `episode`. Raises `GoldError` at the first node that fails."""
-    values: dict[str, Any] = {fact.name: fact.value for fact in task.facts}
+def known_at_start(env: Environment, episode: Episode, task: Task) -> dict[str, Any]:
+    """The values of samples and facts. Raises `ValueError` for an episode that did not begin with the task."""
+    if episode.task is task and episode.start is not None:
+        return dict(episode.start.values)
+    if task.prepared:
+        raise ValueError(f"the episode did not begin with the task {task.name}")
+    return dict(starts.start(env, task, 0).values)
+
+
+def follow(
+    env: Environment, episode: Episode, task: Task, order: Sequence[str] | None = None, *, plan: int = 0
+) -> GoldRun:
+    """Play a plan in the given `episode`. Raises `GoldError` at the first node that fails."""
+    values = known_at_start(env, episode, task)
     calls: list[GoldCall] = []
-    for node in task.order() if order is None else task.in_order(order):
-        if isinstance(node, Step):
+    chosen = task.plans[plan]
+    for node in chosen.order() if order is None else chosen.in_order(order):
+        if node.when is not None and _evaluate(env, episode, task, f"{node.name} when", node.when, values) is not True:
+            values[node.name] = None
+        elif isinstance(node, Step):
             call = _call(env, episode, task, node, values)
             calls.append(call)
             values[node.name] = call.result.value
         else:
             values[node.name] = _evaluate(env, episode, task, node.name, node.value, values)
     sayings = tuple(_evaluate(env, episode, task, f"says {s.doc!r}", s.value, values) for s in task.says)
-    answers = tuple(_answer(task, saying.doc, value) for saying, value in zip(task.says, sayings, strict=True))
+    pairs = zip(task.says, sayings, strict=True)
+    answers = tuple(_answer(task, saying.doc, value) for saying, value in pairs if value is not None)
     return GoldRun(task, episode, values, tuple(calls), sayings, answers)
 
 
@@ -105,16 +130,6 @@ def _evaluate(
         raise GoldError(f"{task.name}: {where}: {error}") from error
     except Exception as error:  # whatever the query ran into, the author needs to know where
         raise GoldError(f"{task.name}: {where} cannot be computed: {error}") from error
-
-
-def evaluate(env: Environment, episode: Episode, expression: Expression, values: Mapping[str, Any]) -> Any:
-    """An expression's value, in the episode's present state and with the facts and results in `values`."""
-    if isinstance(expression, Ref):
-        return expression.read(values)
-    if isinstance(expression, Computed):
-        inputs = [ref.read(values) for ref in expression.inputs]
-        return env.evaluate(episode, expression.query, inputs, expression.kind)
-    return expression.value
 
 
 def _answer(task: Task, doc: str, value: Any) -> str:

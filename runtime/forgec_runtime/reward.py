@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 from typing import Literal as OneOf
 
+from .encoding import encode
 from .equality import Difference, differences, shown
 from .errors import Fault
-from .plan import GoldRun, evaluate, gold_run
+from .plan import GoldRun, gold_run
 from .positions import without_gaps
+from .results import json_able
 from .says import said
-from .tasks import Computed, Task
+from .starts import evaluate
+from .tasks import Computed, Never, Task
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -20,7 +23,7 @@ if TYPE_CHECKING:
 MAX_REASONS = 20
 """How many differences of the state are listed."""
 
-Ground: TypeAlias = OneOf["state", "expect", "says", "rule"]
+Ground: TypeAlias = OneOf["state", "expect", "says", "never", "rule"]
 
 
 @dataclass(frozen=True)
@@ -44,20 +47,35 @@ class Reward:
 
 
 def reward(env: Environment, episode: Episode, task: Task) -> Reward:
-    """Judge the episode as it stands now: its state against gold's, expectations, sayings and audited rules.
+    """Judge the episode as it stands now: its state against gold's, expectations, sayings, forbidden calls and audited
+    rules. Of several plans, the one that it comes nearest to counts.
 
-    Raises `GoldError` when the task's own plan fails, and `ValueError` for an episode of another world.
+    Raises `GoldError` when the task's own plan fails, and `ValueError` for an episode of another world or start.
     """
     if episode.world != task.world:
         raise ValueError(f"{task.name} plays in {task.world}, the episode in {episode.world}")
-    gold = gold_run(env, task)
-    reasons = (
+    if episode.task is not task and (task.prepared or task.never):
+        raise ValueError(f"the episode did not begin with the task {task.name}")
+    nearest: tuple[Shortfall, ...] | None = None
+    for plan in range(len(task.plans)):
+        reasons = _against(env, episode, gold_run(env, task, episode.seed, plan))
+        if nearest is None or len(reasons) < len(nearest):
+            nearest = reasons
+        if not nearest:
+            break
+    assert nearest is not None
+    return Reward(0.0 if nearest else 1.0, nearest)
+
+
+def _against(env: Environment, episode: Episode, gold: GoldRun) -> tuple[Shortfall, ...]:
+    """What keeps an episode from being as one plan wants it."""
+    return (
         *_state(episode, gold),
         *_expectations(env, episode, gold),
         *_sayings(episode, gold),
+        *_forbidden(env, episode, gold),
         *_rules(episode),
     )
-    return Reward(0.0 if reasons else 1.0, reasons)
 
 
 def _state(episode: Episode, gold: GoldRun) -> list[Shortfall]:
@@ -97,12 +115,33 @@ def _sayings(episode: Episode, gold: GoldRun) -> list[Shortfall]:
     return [
         Shortfall("says", f"not said: {saying.doc} ({_wanted(value)})")
         for saying, value in zip(gold.task.says, gold.sayings, strict=True)
-        if not said(value, episode.messages)
+        if value is not None and not said(value, episode.messages)
     ]
 
 
 def _wanted(value: Any) -> str:
     return ", ".join(shown(one) for one in value) if isinstance(value, list | tuple) else shown(value)
+
+
+def _forbidden(env: Environment, episode: Episode, gold: GoldRun) -> list[Shortfall]:
+    return [
+        Shortfall("never", f"never to be called: {never.text}")
+        for never in gold.task.never
+        if any(_is(env, episode, gold, never, *call) for call in episode.noted or ())
+    ]
+
+
+def _is(env: Environment, episode: Episode, gold: GoldRun, never: Never, tool: str, given: list[Any]) -> bool:
+    """Whether a call, whose arguments are `given` as a snapshot holds them, is a forbidden one."""
+    if tool != never.tool:
+        return False
+    for parameter, value in zip(env.tool(tool).parameters, given, strict=True):
+        wanted = never.arguments.get(parameter.name)
+        if wanted is not None:
+            named = json_able(evaluate(env, episode, wanted, gold.values))
+            if encode(parameter.type, None if named is None else parameter.type.decode(named)) != value:
+                return False
+    return True
 
 
 def _rules(episode: Episode) -> list[Shortfall]:

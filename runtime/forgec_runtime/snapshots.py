@@ -33,9 +33,11 @@ def written(episode: Episode) -> bytes:
     content = {
         **base.origin._asdict(),
         "task": episode.task.name if episode.task is not None else None,
+        **({"seed": episode.seed} if episode.seed else {}),
         "messages": episode.messages,
         "broken_rules": episode.broken_rules,
         **({"ended": True} if episode.ended else {}),
+        **({"noted": episode.noted} if episode.noted else {}),
         "counters": {name: last for name, last in counters if last != base.serials[name]},
         "changes": {name: changed for name, changed in changes.items() if changed},
     }
@@ -66,15 +68,18 @@ def _values(table: Table[Any], row: Mapping[str, Any]) -> list[Any]:
     return [encoding.encode(column.type, row[column.name]) for column in table.columns]
 
 
-def start_of(data: bytes, environment: str) -> tuple[str, str | None]:
-    """The world and the task, if there is one, of an environment's snapshot. Raises `SnapshotError`."""
+def start_of(data: bytes, environment: str) -> tuple[str, str | None, int]:
+    """The world, the task, if there is one, and its seed of an environment's snapshot. Raises `SnapshotError`."""
     body = _body(data)
     found, world, task = (body.get(field) for field in ("environment", "world", "task"))
+    seed = body.get("seed", 0)
     if type(found) is not str or type(world) is not str or not (task is None or type(task) is str):
+        raise _damaged()
+    if type(seed) is not int:
         raise _damaged()
     if found != environment:
         raise misfit(f"it is of the environment {found}, not of {environment}")
-    return world, task
+    return world, task, seed
 
 
 def fill(episode: Episode, data: bytes) -> None:
@@ -105,6 +110,7 @@ def _fill(episode: Episode, body: Mapping[str, Any]) -> None:
             raise Mismatch(name)
     episode.counters = dict(body["counters"]) or None
     episode.ended = body.get("ended") is True
+    episode.noted = [(tool, arguments) for tool, arguments in body.get("noted", ())] or None
     overlay: dict[str, dict[Key, Any]] = {}
     for name, changed in body["changes"].items():
         table, rows = base.tables[name], overlay.setdefault(name, {})

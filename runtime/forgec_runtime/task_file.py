@@ -17,7 +17,28 @@ from typing import Any
 from .errors import LoadError
 from .query import Query
 from .results import from_json
-from .tasks import Computed, Expectation, Expression, Fact, Literal, Node, Reason, Ref, Saying, Step, Task, TaskError
+from .tasks import (
+    Change,
+    Computed,
+    Expectation,
+    Expression,
+    Fact,
+    Hole,
+    Literal,
+    Message,
+    Never,
+    Node,
+    Plan,
+    Reason,
+    Ref,
+    Request,
+    Sample,
+    Saying,
+    Step,
+    Task,
+    TaskError,
+    Template,
+)
 
 
 class Tasks(Mapping[str, Task]):
@@ -58,20 +79,53 @@ def _task(line: Mapping[str, Any]) -> Task:
     return Task(
         name=line["name"],
         world=line["world"],
+        intent=_message(line["intent"]),
         doc=line["doc"],
-        intent=line["intent"],
-        facts=tuple(Fact(one["name"], constant(one["value"]), one["doc"]) for one in line["facts"]),
-        plan=tuple(map(_node, line["plan"])),
+        tags=tuple(line.get("tags", ())),
+        requests=tuple(map(_request, line.get("requests", ()))),
+        samples=tuple(Sample(one["name"], _computed(one["rows"]), one["doc"]) for one in line.get("samples", ())),
+        facts=tuple(map(_fact, line["facts"])),
+        change=tuple(Change(one["kind"], one["table"], _computed(one["rows"])) for one in line.get("change", ())),
+        plans=tuple(map(_plan, line["plans"])),
         expect=tuple(Expectation(one["text"], _computed(one["condition"])) for one in line["expect"]),
         says=tuple(Saying(one["doc"], _expression(one["value"])) for one in line["says"]),
+        never=tuple(Never(one["tool"], one["text"], _arguments(one)) for one in line.get("never", ())),
+        features=line["features"],
     )
 
 
+def _message(parts: str | list[Any]) -> Message:
+    if isinstance(parts, str):
+        return parts
+    return Template(tuple(p if isinstance(p, str) else Hole(_expression(p["value"]), p["format"]) for p in parts))
+
+
+def _request(line: Mapping[str, Any]) -> Request:
+    return Request(line["name"], _message(line["text"]), tuple(line.get("after", ())), _condition(line))
+
+
+def _fact(line: Mapping[str, Any]) -> Fact:
+    value = _expression(line["value"])
+    return Fact(line["name"], value.value if isinstance(value, Literal) else value, _message(line["doc"]))
+
+
+def _plan(line: Mapping[str, Any]) -> Plan:
+    return Plan(tuple(map(_node, line["nodes"])), line.get("name", ""), line.get("doc", ""))
+
+
 def _node(node: Mapping[str, Any]) -> Node:
+    after = tuple(node.get("after", ()))
     if "tool" not in node:
-        return Reason(node["name"], _expression(node["value"]), node["doc"])
-    arguments = {name: _expression(value) for name, value in node["arguments"].items()}
-    return Step(node["name"], node["tool"], arguments, tuple(node.get("after", ())))
+        return Reason(node["name"], _expression(node["value"]), node["doc"], after, _condition(node))
+    return Step(node["name"], node["tool"], _arguments(node), after, _condition(node))
+
+
+def _arguments(line: Mapping[str, Any]) -> dict[str, Expression]:
+    return {name: _expression(value) for name, value in line.get("arguments", {}).items()}
+
+
+def _condition(line: Mapping[str, Any]) -> Expression | None:
+    return _expression(line["when"]) if "when" in line else None
 
 
 def _expression(value: Any) -> Expression:
@@ -93,6 +147,21 @@ def _computed(value: Mapping[str, Any]) -> Computed:
     return Computed(query, tuple(map(_ref, value["inputs"])), value["kind"])
 
 
+def encoded(value: Any) -> Any:
+    """A constant such that `constant` gives it back."""
+    if isinstance(value, decimal.Decimal):
+        return {"decimal": format(value, "f")}
+    if isinstance(value, datetime.datetime):
+        return {"timestamp": value.isoformat()}
+    if isinstance(value, datetime.date):
+        return {"date": value.isoformat()}
+    if isinstance(value, Mapping):
+        return {"fields": {name: encoded(part) for name, part in value.items()}}
+    if isinstance(value, list | tuple):
+        return [encoded(part) for part in value]
+    return value
+
+
 def constant(value: Any) -> Any:
     """The value of a constant."""
     if isinstance(value, list):
@@ -100,12 +169,13 @@ def constant(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     ((kind, content),) = value.items()
-    return _KINDS[kind](content)
+    return KINDS[kind](content)
 
 
-_KINDS: dict[str, Callable[[Any], Any]] = {
+KINDS: dict[str, Callable[[Any], Any]] = {
     "decimal": decimal.Decimal,
     "date": datetime.date.fromisoformat,
     "timestamp": datetime.datetime.fromisoformat,
     "fields": lambda content: {name: constant(part) for name, part in content.items()},
 }
+"""What an object may be that is a constant."""

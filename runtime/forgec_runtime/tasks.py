@@ -1,4 +1,4 @@
-"""Tasks as data: what a user wants, the plan that gets it, and what must hold afterwards.
+"""Tasks as data: how an episode begins, what a user wants, the plans that get it, and what must hold afterwards.
 
 A plan is a graph. Its nodes are calls of tools (`Step`) and queries over earlier results (`Reason`); its edges
 follow from the references between them, and from `after` where only the order matters.
@@ -24,7 +24,7 @@ class TaskError(ValueError):
 
 @dataclass(frozen=True, init=False)
 class Ref:
-    """The value of a fact or of a plan's node; `path` leads into a record: `Ref("acct", "fines")`."""
+    """The value of a sample, fact or plan's node; `path` leads into a record: `Ref("acct", "fines")`."""
 
     name: str
     path: tuple[str, ...]
@@ -36,6 +36,8 @@ class Ref:
     def read(self, values: Mapping[str, Any]) -> Any:
         """What this refers to among `values`. Raises `TaskError` where the path leads nowhere."""
         value = values[self.name]
+        if value is None:  # no row, or a node that was skipped
+            return None
         for depth, part in enumerate(self.path):
             if not isinstance(value, Mapping) or part not in value:
                 raise TaskError(f"{'.'.join((self.name, *self.path[:depth]))} has no {part!r}")
@@ -66,48 +68,149 @@ Expression: TypeAlias = Ref | Literal | Computed
 
 
 def references(expression: Expression) -> tuple[Ref, ...]:
-    """The facts and nodes that an expression reads."""
+    """The samples, facts and nodes that an expression reads."""
     if isinstance(expression, Ref):
         return (expression,)
     return expression.inputs if isinstance(expression, Computed) else ()
 
 
 @dataclass(frozen=True)
-class Fact:
-    """Something the user knows and the agent has to ask for; `doc` says it in the user's words."""
+class Hole:
+    """A value in a text, as `format` shows it."""
+
+    value: Expression
+    format: str = ""
+
+
+@dataclass(frozen=True)
+class Template:
+    """A text with holes for values of samples and facts."""
+
+    parts: tuple[str | Hole, ...]
+
+    def reads(self) -> tuple[Ref, ...]:
+        return tuple(ref for part in self.parts if isinstance(part, Hole) for ref in references(part.value))
+
+
+Message: TypeAlias = str | Template
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A row, or the value of its only column, that is drawn of `rows` when an episode begins."""
 
     name: str
-    value: Any
+    rows: Computed
     doc: str = ""
 
 
 @dataclass(frozen=True)
+class Fact:
+    """Something the user knows and the agent has to ask for; `doc` says it in the user's words.
+
+    The value is a constant, or an expression over samples.
+    """
+
+    name: str
+    value: Any
+    doc: Message = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Rows that an episode begins with otherwise than its world has them.
+
+    For an insert, `rows` gives all columns but a key that the engine makes; for an update the key and what is new; for
+    a delete the key.
+    """
+
+    kind: OneOf["insert", "update", "delete"]
+    table: str
+    rows: Computed
+
+
+@dataclass(frozen=True)
+class Request:
+    """Something that the user asks for, after others and, where there is a condition, only if it holds."""
+
+    name: str
+    text: Message
+    after: tuple[str, ...] = ()
+    when: Expression | None = None
+
+
+@dataclass(frozen=True)
 class Step:
-    """A node of the plan that calls a tool."""
+    """A node of a plan that calls a tool; only if the condition `when` holds, where there is one."""
 
     name: str
     tool: str
     arguments: Mapping[str, Expression] = field(default_factory=dict)
     after: tuple[str, ...] = ()
+    when: Expression | None = None
 
     def reads(self) -> tuple[Ref, ...]:
-        return tuple(ref for argument in self.arguments.values() for ref in references(argument))
+        own = () if self.when is None else references(self.when)
+        return (*(ref for argument in self.arguments.values() for ref in references(argument)), *own)
 
 
 @dataclass(frozen=True)
 class Reason:
-    """A node of the plan that the agent has to work out from earlier results."""
+    """A node of a plan that the agent has to work out from earlier results."""
 
     name: str
     value: Expression
     doc: str = ""
     after: tuple[str, ...] = ()
+    when: Expression | None = None
 
     def reads(self) -> tuple[Ref, ...]:
-        return references(self.value)
+        return (*references(self.value), *(() if self.when is None else references(self.when)))
 
 
 Node: TypeAlias = Step | Reason
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One way to do a task; `name` and `doc` tell it from other ways."""
+
+    nodes: tuple[Node, ...] = ()
+    name: str = ""
+    doc: str = ""
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Node]:
+        """The nodes by name, as declared."""
+        return {node.name: node for node in self.nodes}
+
+    def parents(self, node: Node) -> tuple[str, ...]:
+        """The nodes that must come before `node`, each once: those it reads, then those it only comes after."""
+        names = [ref.name for ref in node.reads() if ref.name in self.by_name]
+        return tuple(dict.fromkeys([*names, *node.after]))
+
+    def order(self) -> tuple[Node, ...]:
+        """The plan in an order that respects every edge, and follows the declaration where it is free."""
+        done: dict[str, Node] = {}
+        while len(done) < len(self.nodes):
+            ready = (n for n in self.nodes if n.name not in done and all(p in done for p in self.parents(n)))
+            node = next(ready, None)
+            if node is None:
+                stuck = ", ".join(n.name for n in self.nodes if n.name not in done)
+                raise TaskError(f"the plan has a cycle among {stuck}")
+            done[node.name] = node
+        return tuple(done.values())
+
+    def in_order(self, names: Sequence[str]) -> tuple[Node, ...]:
+        """The plan in the order of `names`. Raises `TaskError` unless that order respects every edge."""
+        seen: set[str] = set()
+        for name in names:
+            if name not in self.by_name or not seen.issuperset(self.parents(self.by_name[name])):
+                raise TaskError(f"{name!r} cannot come at this place of the plan")
+            seen.add(name)
+        if len(names) != len(self.nodes) or len(seen) != len(self.nodes):
+            raise TaskError("an order names each node once")
+        return tuple(self.by_name[name] for name in names)
 
 
 @dataclass(frozen=True)
@@ -120,7 +223,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Saying:
-    """Something that the agent has to tell the user: one value, or each of a list."""
+    """Something that the agent has to tell the user: one value, or each of a list. What is NULL need not be said."""
 
     doc: str
     value: Expression
@@ -138,17 +241,36 @@ class Saying:
 
 
 @dataclass(frozen=True)
+class Never:
+    """A call that nobody may make in the episode, if it succeeds: of this tool, with these arguments among others."""
+
+    tool: str
+    text: str
+    arguments: Mapping[str, Expression] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Task:
-    """One certified piece of work in one world. Compared and hashed by identity of its definition, like a function."""
+    """One certified piece of work in one world. Compared and hashed by identity of its definition, like a function.
+
+    The first of its plans is gold; who does it as any of them does is paid. `features` are counts of what it is made
+    of, for choosing among tasks.
+    """
 
     name: str
     world: str
-    intent: str
+    intent: Message = ""
     doc: str = ""
+    tags: tuple[str, ...] = ()
+    requests: tuple[Request, ...] = ()
+    samples: tuple[Sample, ...] = ()
     facts: tuple[Fact, ...] = ()
-    plan: tuple[Node, ...] = ()
+    change: tuple[Change, ...] = ()
+    plans: tuple[Plan, ...] = (Plan(),)
     expect: tuple[Expectation, ...] = ()
     says: tuple[Saying, ...] = ()
+    never: tuple[Never, ...] = ()
+    features: Mapping[str, Any] = field(default_factory=dict)
 
     __hash__ = object.__hash__
 
@@ -156,54 +278,48 @@ class Task:
         return self is other
 
     def __post_init__(self) -> None:
-        names = [fact.name for fact in self.facts] + [node.name for node in self.plan]
-        for name in names:
-            if names.count(name) > 1:
-                raise TaskError(f"{self.name}: two facts or nodes are named {name!r}")
-        for where, refs in self._reads():
-            for ref in refs:
-                if ref.name not in names:
-                    raise TaskError(f"{self.name}: {where} reads {ref}, which is neither a fact nor a node")
-        for node in self.plan:
-            for name in node.after:
-                if name not in self.nodes:
-                    raise TaskError(f"{self.name}: {node.name} comes after {name!r}, which is no node")
-        self.order()
+        known = [*(sample.name for sample in self.samples), *(fact.name for fact in self.facts)]
+        for plan in self.plans:
+            names = [*known, *(node.name for node in plan.nodes)]
+            for name in names:
+                if names.count(name) > 1:
+                    raise TaskError(f"{self.name}: two facts or nodes are named {name!r}")
+            for where, refs in self._reads(plan):
+                for ref in refs:
+                    if ref.name not in names:
+                        raise TaskError(f"{self.name}: {where} reads {ref}, which is neither a fact nor a node")
+            for node in plan.nodes:
+                for name in node.after:
+                    if name not in plan.by_name:
+                        raise TaskError(f"{self.name}: {node.name} comes after {name!r}, which is no node")
+            try:
+                plan.order()
+            except TaskError as error:
+                raise TaskError(f"{self.name}: {error}") from None
 
-    def _reads(self) -> Iterable[tuple[str, tuple[Ref, ...]]]:
-        yield from ((node.name, node.reads()) for node in self.plan)
+    def _reads(self, plan: Plan) -> Iterable[tuple[str, tuple[Ref, ...]]]:
+        yield from ((node.name, node.reads()) for node in plan.nodes)
         yield from ((f"expect {one.text}", one.condition.inputs) for one in self.expect)
         yield from ((f"says {one.doc}", references(one.value)) for one in self.says)
+        for never in self.never:
+            yield from ((f"never {never.text}", references(value)) for value in never.arguments.values())
+
+    @property
+    def plan(self) -> Plan:
+        """The one that is gold."""
+        return self.plans[0]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether its episodes begin differently with another seed."""
+        return bool(self.samples)
+
+    @property
+    def prepared(self) -> bool:
+        """Whether its episodes begin otherwise than those of its world."""
+        return bool(self.samples or self.change)
 
     @cached_property
-    def nodes(self) -> Mapping[str, Node]:
-        """The plan's nodes by name, as declared."""
-        return {node.name: node for node in self.plan}
-
-    def parents(self, node: Node) -> tuple[str, ...]:
-        """The nodes that must come before `node`, each once: those it reads, then those it only comes after."""
-        names = [ref.name for ref in node.reads() if ref.name in self.nodes]
-        return tuple(dict.fromkeys([*names, *node.after]))
-
-    def order(self) -> tuple[Node, ...]:
-        """The plan in an order that respects every edge, and follows the declaration where it is free."""
-        done: dict[str, Node] = {}
-        while len(done) < len(self.plan):
-            ready = (n for n in self.plan if n.name not in done and all(p in done for p in self.parents(n)))
-            node = next(ready, None)
-            if node is None:
-                stuck = ", ".join(n.name for n in self.plan if n.name not in done)
-                raise TaskError(f"{self.name}: the plan has a cycle among {stuck}")
-            done[node.name] = node
-        return tuple(done.values())
-
-    def in_order(self, names: Sequence[str]) -> tuple[Node, ...]:
-        """The plan in the order of `names`. Raises `TaskError` unless that order respects every edge."""
-        seen: set[str] = set()
-        for name in names:
-            if name not in self.nodes or not seen.issuperset(self.parents(self.nodes[name])):
-                raise TaskError(f"{self.name}: {name!r} cannot come at this place of the plan")
-            seen.add(name)
-        if len(names) != len(self.plan) or len(seen) != len(self.plan):
-            raise TaskError(f"{self.name}: an order names each node once")
-        return tuple(self.nodes[name] for name in names)
+    def watched(self) -> frozenset[str]:
+        """The tools whose calls are noted in its episodes."""
+        return frozenset(never.tool for never in self.never)

@@ -14,6 +14,7 @@ from typing import IO, Any
 from .environment import Environment
 from .episode import Episode
 from .loading import load_environment
+from .task_file import encoded
 from .tool import Side
 from .wire import pack, receive, send, unpack
 from .world import Origin, Stored
@@ -90,6 +91,15 @@ class _Player:
             self.episodes[number] = whole
         for number in ended:
             self.episodes.pop(number, None)
+
+    def begin(self, number: int, task: str, seed: int) -> None:
+        """Begin an episode of a task in a way that may fail."""
+        self.episodes[number] = self.env.reset(task, seed)
+
+    def briefing(self, number: int) -> list[Any]:
+        told = self.episodes[number].briefing
+        requests = [(one.name, one.text, one.after) for one in told.requests]
+        return [told.intent, requests, [(one.name, encoded(one.value), one.doc) for one in told.facts]]
 
     def open(self, world: str, stored: tuple[str, list[str], dict[str, int]] | None) -> None:
         if stored is None:

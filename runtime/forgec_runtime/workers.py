@@ -18,12 +18,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from .briefing import Asked, Briefing, Known
 from .errors import LoadError, SnapshotError, WorkerError
 from .loading import load_environment
 from .plan import GoldError
 from .results import Kind, Result
 from .reward import Reward, Shortfall
-from .tasks import Task
+from .starts import is_plain, start
+from .task_file import constant
+from .tasks import Task, TaskError
 from .tool import Arguments, Side
 from .wire import pack, receive, send, unpack
 
@@ -36,7 +39,7 @@ PATIENCE = 5.0
 """Seconds that a worker has to end by itself when it is closed."""
 
 _ERRORS: dict[str, type[Exception]] = {
-    error.__name__: error for error in (LoadError, SnapshotError, GoldError, ValueError)
+    error.__name__: error for error in (LoadError, SnapshotError, GoldError, TaskError, ValueError)
 }
 
 
@@ -71,6 +74,17 @@ class RemoteEpisode:
     def broken_rules(self) -> list[str]:
         """The audited rules that its calls broke, in order. Asks the worker."""
         return list(self._ask("broken_rules"))
+
+    @property
+    def briefing(self) -> Briefing:
+        """What the user of this episode wants and knows. May ask the worker."""
+        if self.task is None:
+            return Briefing()
+        if is_plain(self.task):
+            return start(self._pool.environment, self.task, 0).briefing
+        intent, requests, facts = self._ask("briefing")
+        asked = tuple(Asked(name, text, tuple(after)) for name, text, after in requests)
+        return Briefing(intent, asked, tuple(Known(name, constant(value), doc) for name, value, doc in facts))
 
     def fork(self) -> RemoteEpisode:
         """An independent copy, in the same worker. Raises `WorkerError`."""
@@ -215,15 +229,20 @@ class Workers:
 
     # -- episodes ----------------------------------------------------------------------------------------------
 
-    def reset(self, start: str) -> RemoteEpisode:
+    def reset(self, start: str, seed: int = 0) -> RemoteEpisode:
         """A fresh episode in a world, or of a task in its world: see `Environment.reset`. Raises `WorkerError`."""
         world, task = self.environment.start_of(start)
         self._open(world)
-        return self._begin(self._next(), start, world, task)
+        worker = self._next()
+        if task is None or is_plain(task):
+            return self._begin(worker, start, world, task)
+        episode = RemoteEpisode(self, worker, self._numbered(), world, task)
+        self._exchange([(worker, ["begin", episode._number, start, seed])])  # what can fail is waited for
+        return episode
 
     def restore(self, snapshot: bytes) -> RemoteEpisode:
         """The episode of a snapshot: see `Environment.restore`. Raises `SnapshotError`, `LoadError`, `WorkerError`."""
-        world, task = self.environment.start_of_snapshot(snapshot)
+        world, task, _ = self.environment.start_of_snapshot(snapshot)
         self._open(world)
         worker = self._next()
         episode = RemoteEpisode(self, worker, self._numbered(), world, task)

@@ -13,7 +13,7 @@ from forgec_runtime.environment import Environment
 from forgec_runtime.errors import Refusal
 from forgec_runtime.query import Query
 from forgec_runtime.schema import Column, Table
-from forgec_runtime.tasks import Computed, Expectation, Fact, Literal, Reason, Ref, Saying, Step, Task
+from forgec_runtime.tasks import Computed, Expectation, Fact, Literal, Plan, Reason, Ref, Saying, Step, Task
 from forgec_runtime.tool import Parameter, Tool
 from forgec_runtime.world import World
 
@@ -174,13 +174,17 @@ SETTLE = Task(
     world="front_desk",
     intent="You want to clear whatever you owe and borrow the book with the most copies in.",
     facts=(Fact("email", "mia@example.org", doc="your e-mail address"),),
-    plan=(
-        Step("who", "find_member", {"email": Ref("email")}),
-        Step("acct", "member_account", {"member_id": Ref("who")}),
-        Step("left", "pay_fines", {"member_id": Ref("who"), "amount": Ref("acct", "fines")}),
-        Step("shelf", "list_books", {}),
-        Reason("pick", Computed(MOST, inputs=(Ref("shelf"),)), doc="the book with the most copies in"),
-        Step("loan", "lend_book", {"member_id": Ref("who"), "isbn": Ref("pick")}, after=("left",)),
+    plans=(
+        Plan(
+            (
+                Step("who", "find_member", {"email": Ref("email")}),
+                Step("acct", "member_account", {"member_id": Ref("who")}),
+                Step("left", "pay_fines", {"member_id": Ref("who"), "amount": Ref("acct", "fines")}),
+                Step("shelf", "list_books", {}),
+                Reason("pick", Computed(MOST, inputs=(Ref("shelf"),)), doc="the book with the most copies in"),
+                Step("loan", "lend_book", {"member_id": Ref("who"), "isbn": Ref("pick")}, after=("left",)),
+            )
+        ),
     ),
     expect=(Expectation("exists (select 1 from loans where isbn = $pick)", Computed(LENT, inputs=(Ref("pick"),))),),
     says=(
@@ -193,7 +197,7 @@ RETURN = Task(
     name="bring_back",
     world="front_desk",
     intent="You bring a book back.",
-    plan=(Step("done", "return_book", {"loan_id": Literal("L0001")}),),
+    plans=(Plan((Step("done", "return_book", {"loan_id": Literal("L0001")}),)),),
 )
 
 

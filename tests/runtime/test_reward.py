@@ -17,7 +17,7 @@ from forgec_runtime.episode import Episode
 from forgec_runtime.plan import GoldError, gold_run, play_gold
 from forgec_runtime.results import json_able
 from forgec_runtime.reward import Reward, reward, state_differences
-from forgec_runtime.tasks import Computed, Expectation, Fact, Literal, Reason, Ref, Saying, Step, Task, TaskError
+from forgec_runtime.tasks import Computed, Expectation, Fact, Literal, Plan, Reason, Ref, Saying, Step, Task, TaskError
 from tests.runtime.desk import LENT, MOST, RETURN, SETTLE, SHELF, make_desk
 
 SPOKEN = ("It was 222; you paid $4.50.", "Two (2) books are out.")
@@ -71,7 +71,7 @@ def test_another_legal_order_leads_to_the_same_state(env: Environment) -> None:
 
 
 def test_gold_that_fails_names_the_node(env: Environment) -> None:
-    task = dataclasses.replace(RETURN, plan=(Step("done", "return_book", {"loan_id": Literal("L7")}),))
+    task = dataclasses.replace(RETURN, plans=(Plan((Step("done", "return_book", {"loan_id": Literal("L7")}),)),))
     with pytest.raises(GoldError) as error:
         play_gold(env, task)
     assert str(error.value) == 'bring_back: done = return_book({"loan_id": "L7"}) failed: Unknown loan_id: L7'
@@ -139,7 +139,7 @@ def test_missing_and_deleted_rows(env: Environment) -> None:
 
 def test_a_long_list_is_cut(env: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     lots = [("lend_book", {"member_id": "M2", "isbn": "222"})] * 3
-    task = dataclasses.replace(RETURN, plan=())
+    task = dataclasses.replace(RETURN, plans=(Plan(),))
     monkeypatch.setattr("forgec_runtime.reward.MAX_REASONS", 2)
     verdict = reward(env, played(env, *lots), task)
     assert len(verdict.reasons) == 3 and texts(verdict)[-1] == "and 2 more differences of the state"
@@ -147,7 +147,7 @@ def test_a_long_list_is_cut(env: Environment, monkeypatch: pytest.MonkeyPatch) -
 
 def test_an_expectation_that_cannot_be_computed_does_not_hold(env: Environment) -> None:
     many = Computed(SHELF, kind="row")
-    verdict = reward(env, played(env), dataclasses.replace(RETURN, plan=(), expect=(Expectation("one", many),)))
+    verdict = reward(env, played(env), dataclasses.replace(RETURN, plans=(Plan(),), expect=(Expectation("one", many),)))
     assert texts(verdict) == ["expected: one"]
 
 
@@ -160,7 +160,8 @@ def test_an_episode_of_another_world(env: Environment) -> None:
 
 
 def task(**parts: Any) -> Task:
-    return Task(name="x", world="front_desk", intent="", **parts)
+    plans = (Plan(parts.pop("plan", ())),)
+    return Task(name="x", world="front_desk", plans=plans, **parts)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,7 @@ def test_the_plan_follows_its_edges_then_the_declaration() -> None:
         Reason("b", Computed(MOST, (Ref("c"),))),
         Step("a", "t", after=("d",)),
     )
-    assert [node.name for node in task(plan=plan).order()] == ["c", "b", "d", "a"]
+    assert [node.name for node in task(plan=plan).plan.order()] == ["c", "b", "d", "a"]
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,10 @@ def test_a_fresh_episode_holds_nothing(env: Environment) -> None:
 def test_the_task_is_kept(tmp_path: Path) -> None:
     env = make_desk(tmp_path)
     episode = env.restore(env.reset("bring_back").snapshot())
-    assert episode.task is env.tasks["bring_back"]
+    task = env.tasks["bring_back"]
+    assert episode.task is not None and episode.task.name == task.name
     assert env.call(episode, "return_book", loan_id="L0001").ok
-    assert env.reward(env.restore(episode.snapshot()), env.tasks["bring_back"]).value == 1
+    assert env.reward(env.restore(episode.snapshot()), task).value == 1
 
 
 def test_the_same_state_gives_the_same_bytes(env: Environment) -> None:

@@ -40,7 +40,8 @@ def literals_from_nowhere(subject: Subject) -> Iterator[Finding]:
         }
     """
     for task in subject.spec.tasks.values():
-        said = _words(" ".join([task.intent, *(f"{fact.doc} {fact.value}" for fact in task.facts)]))
+        wanted = [one.text for one in (task.intent, *(request.text for request in task.requests)) if one is not None]
+        said = _words(" ".join([*wanted, *map(_known, task.facts)]))
         learnt = ""
         for node in task.plan:
             if not isinstance(node, m.CallNode) or not subject.touches_tables(subject.spec.tools[node.tool]):
@@ -56,6 +57,11 @@ def literals_from_nowhere(subject: Subject) -> Iterator[Finding]:
                     message = f"nobody can know this: it is no fact of `{task.name}`, and its texts do not have it"
                     yield Finding(message, word(node.span, given.text), help="make it a `fact`, or find it by a call")
             learnt = learnt or _held(subject.spec.worlds[task.world])
+
+
+def _known(fact: m.Fact) -> str:
+    """What the user can say of a fact."""
+    return f"{fact.doc} {fact.value.value if isinstance(fact.value, m.Constant) else ''}"
 
 
 def _words(text: str) -> str:

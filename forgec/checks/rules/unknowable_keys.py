@@ -56,4 +56,4 @@ def _told(tool: m.Tool) -> Iterator[str]:
 def _is_known(task: m.Task, table: m.Table, spec: m.Spec) -> bool:
     """Whether a fact of a task is the key of a row of its world."""
     keys = {row[table.key[0].name] for row in spec.worlds[task.world].rows.get(table.name, ())}
-    return any(fact.value in keys for fact in task.facts)
+    return any(isinstance(fact.value, m.Constant) and fact.value.value in keys for fact in task.facts)

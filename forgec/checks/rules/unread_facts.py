@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forgec.checks.subject import Finding, Subject, task_sqls, word
+from forgec.checks.subject import Finding, Subject, word
 from forgec.diagnostics import Label
 from forgec.model import spec as m
-from forgec.model.uses import needs
+from forgec.model.uses import needs, task_sqls
 from forgec.source import Span
 
 
@@ -36,17 +36,18 @@ def unread_facts(subject: Subject) -> Iterator[Finding]:
     for task in subject.spec.tasks.values():
         read = needs(task_sqls(task))
         for fact in task.facts:
-            place = _written_out(task, fact.value) if fact.name not in read else None
+            known = isinstance(fact.value, m.Constant) and fact.name not in read
+            place = _written_out(task, fact.value) if known else None
             if place is not None:
                 message = f"the fact `{fact.name}` is never read, and its value is written out"
                 related = (Label(place, "the same value"),)
                 yield Finding(message, word(fact.span, fact.name), related=related, help=f"write `${fact.name}` there")
 
 
-def _written_out(task: m.Task, value: object) -> Span | None:
+def _written_out(task: m.Task, value: m.Given) -> Span | None:
     """The first argument of a call that is this value, written out."""
     for node in task.plan:
         for given in node.arguments.values() if isinstance(node, m.CallNode) else ():
-            if isinstance(given, m.Constant) and given.value == value:
+            if isinstance(given, m.Constant) and isinstance(value, m.Constant) and given.value == value.value:
                 return word(node.span, given.text)
     return None
