@@ -98,7 +98,7 @@ class _Terms:
             value = _constant(right)
             self._term(left, *([value] if value is not None else []))
             return
-        if (right, left) not in self.pairs:
+        if left != right and (right, left) not in self.pairs:
             self.pairs[left, right] = None
         for side in (left, right):
             if not _is_constant(side) and may_be_null(side):
@@ -205,8 +205,10 @@ class _Case:
 
     def _compared(self, left: exp.Expr, right: exp.Expr, kind: type[exp.Expr]) -> Outcome:
         left, right = _bare(left), _bare(right)
+        if left == right and not _is_constant(left) and not _is_condition(left):
+            return None if self.values.get(left, "") is None else "=" in _COMPARED[kind]
         for pair, flip in (((left, right), False), ((right, left), True)):
-            if pair in self.pairs and not (flip and left == right):
+            if pair in self.pairs:
                 if any(side in self.values and self.values[side] is None for side in pair):
                     return None
                 how = str(self.pairs[pair])
