@@ -92,20 +92,27 @@ class Filling:
 def _fits(table: Table, row: Draft, checker: SqlChecker) -> bool:
     """Whether each column holds its value; the first one that does not is reported."""
     for column in table.columns:
-        value, span = row.values[column.name], row.place(column.name)
-        if value is None and not column.optional:
-            hint = f"declare `{column.name} {column.type}?`" if not column.key else None
-            checker.report.error("AFS601", f"`{column.name}` is never null", span, help=hint)
+        value = row.values[column.name]
+        problem = _null(column) if value is None else _misfit(column, value)
+        if problem is not None:
+            message, hint = problem
+            checker.report.error("AFS601", message, row.place(column.name), help=hint)
             return False
-        if value is not None and not _holds(column.type, value):
-            checker.report.error("AFS601", f"{column.name} = {sql.text(value)} is not of type {column.type}", span)
-            return False
-        if value is not None and isinstance(column.type, Record | List | Map):
-            problem = misfit(column.type, value)
-            if problem:
-                checker.report.error("AFS601", f"{column.name}{problem}", span)
-                return False
     return True
+
+
+def _null(column: Column) -> tuple[str, str | None] | None:
+    if column.optional:
+        return None
+    hint = f"declare `{column.name} {column.type}?`" if not column.key else None
+    return f"`{column.name}` is never null", hint
+
+
+def _misfit(column: Column, value: Any) -> tuple[str, None] | None:
+    if not _holds(column.type, value):
+        return f"{column.name} = {sql.text(value)} is not of type {column.type}", None
+    problem = misfit(column.type, value) if isinstance(column.type, Record | List | Map) else None
+    return (f"{column.name}{problem}", None) if problem else None
 
 
 def _holds(type_: Type, value: object) -> bool:
