@@ -49,9 +49,10 @@ class ReferenceDatabase:
         self, tree: exp.Expr, rows: Sequence[Held], types: Mapping[str, Type], wanted: Type | None = None
     ) -> Sequence[Any]:
         """The value of an expression, or of what it is cast to, for each of some rows, which it knows as `$row`."""
-        used = list(dict.fromkeys(value.name.removeprefix("row.") for value in values_in(tree)))
-        if isinstance(tree, Value) and (wanted is None or types[used[0]].sql == wanted.sql):
-            return [row[used[0]] for row in rows]
+        used = list(dict.fromkeys(_path_in_row(value)[0] for value in values_in(tree)))
+        if isinstance(tree, Value) and len(_path_in_row(tree)) == 1:
+            if wanted is None or types[used[0]].sql == wanted.sql:
+                return [row[used[0]] for row in rows]
         if not rows:
             return []
         whole = cast(tree.copy(), wanted.sql) if wanted is not None else tree
@@ -130,7 +131,16 @@ class ReferenceDatabase:
 
 
 def _of_row(value: Value) -> exp.Expr:
-    return exp.column(value.name.removeprefix("row."), table="row", quoted=True)
+    column, *fields = _path_in_row(value)
+    found: exp.Expr = exp.column(column, table="row", quoted=True)
+    for field in fields:
+        found = exp.Dot(this=found, expression=exp.to_identifier(field, quoted=True))
+    return found
+
+
+def _path_in_row(value: Value) -> list[str]:
+    """A column, and perhaps a field of what it holds."""
+    return value.name.removeprefix("row.").split(".")
 
 
 def key_of(table: Table, row: Mapping[str, Any]) -> tuple[Any, ...]:
