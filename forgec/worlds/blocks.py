@@ -13,12 +13,15 @@ from forgec.worlds import lots
 from forgec.worlds.constraints import Constraints
 from forgec.worlds.lots import lot
 from forgec.worlds.rows import MAX_EFFORT, Columns, Effort, Row, Unmade, reason
+from forgec.worlds.suspects import Suspects, suspects
 from forgec_runtime.engine import EngineError
 
 MAX_TRIES = 100
 """How often one row is drawn."""
 MAX_LOOKS = 5_000
 """How often the invariants are looked at for one block."""
+_MOST_OF_A_KIND = 4
+"""How many rows of a kind are looked at kind by kind, on average."""
 _FIRST = 8
 """When none of so many rows can be placed, an invariant asks for more than the rows of this block."""
 
@@ -198,17 +201,17 @@ class _Block:
             connection.execute("commit")
             self.placed += len(rows)
             return
+        table = self.spec.tables[self.block.table]
+        found = suspects(broken.sql.expression, table, self.database) if len(rows) > 1 else None
         connection.execute("rollback")
         if len(rows) == 1:
             rows[0].problem = f"the invariant `{broken.name}` would not hold"
             self._free(self.block, rows[0])
-            return
-        if not self.placed and self._asks_for_more(rows[:_FIRST]):
+        elif not self.placed and self._asks_for_more(rows[:_FIRST]):
             self._place(rows)
-            return
-        middle = len(rows) // 2
-        self._place(rows[:middle])
-        self._place(rows[middle:])
+        else:
+            for part in _apart(rows, found):
+                self._place(part)
 
     def _asks_for_more(self, rows: list[Row]) -> bool:
         """Whether none of the first rows can be placed: then what they break is seen when the world is whole."""
@@ -261,6 +264,32 @@ def _parts(block: Generate) -> Iterator[Generate]:
     yield block
     for nested in block.nested:
         yield from _parts(nested)
+
+
+def _apart(rows: list[Row], found: Suspects | None) -> Iterator[list[Row]]:
+    """Rows that cannot be placed together, in parts: those that nothing is found against, then one of each kind."""
+    if found is None:
+        yield rows[: len(rows) // 2]
+        yield rows[len(rows) // 2 :]
+        return
+    names, kinds = found
+    firsts: dict[tuple[Any, ...], Row] = {}
+    sound, others = list[Row](), list[Row]()
+    for row in rows:
+        kind = tuple(row.values[name] for name in names)
+        if kind not in kinds:
+            sound.append(row)
+        elif firsts.setdefault(kind, row) is not row:
+            others.append(row)
+    if len(firsts) * _MOST_OF_A_KIND < len(rows) - len(sound) or not firsts:  # halves get there in fewer steps
+        yield from _apart(rows, None)
+        return
+    yield sound
+    if others:
+        yield list(firsts.values())
+        yield others
+    else:
+        yield from ([row] for row in firsts.values())
 
 
 def _rows_of(part: Generate, block: Generate, rows: list[Row]) -> list[Row]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from forgec_runtime import Environment, Tasks, World
 
 from .schema import DESK, LOANS, LOANS_EXTENSIONS, MEMBERS
+from . import syncs
 from .tools import LEND
 
 _HERE = Path(__file__).parent
@@ -27,6 +28,7 @@ ENVIRONMENT = Environment(
     ),
     tools=(LEND,),
     invariants=(),
+    syncs=syncs.SYNCS,
     worlds=(
         World("exam_week", _HERE / "worlds" / "exam_week.json"),
         World("term", _HERE / "worlds" / "term.json"),

@@ -111,6 +111,7 @@ class DeskRow(TypedDict):
 
     open: bool
     note: str | None
+    lent: int
 
 
 DESK: Table[DeskRow] = Table(
@@ -118,6 +119,7 @@ DESK: Table[DeskRow] = Table(
     columns=(
         Column("open", t.Boolean()),
         Column("note", t.Text(), optional=True),
+        Column("lent", t.Integer()),
     ),
     key=(),
 )

@@ -25,5 +25,6 @@ create table loans_extensions (
 
 create table desk (
     "open" BOOLEAN not null,
-    "note" VARCHAR
+    "note" VARCHAR,
+    "lent" BIGINT not null
 );
