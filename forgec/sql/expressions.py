@@ -133,8 +133,11 @@ class ExpressionResolver:
             self._check_elements(node, node.expressions)
         if isinstance(node, exp.EQ) and isinstance(node.this, exp.Column) and node.this == node.expression:
             column = node.this.name
-            if column in self.scope.values:
-                hint = f"a value of the call is written `${column}`"
+            rows = [one.sources["row"] for one in frame.chain() if "row" in one.sources]
+            hint = f"a value of the call is written `${column}`" if column in self.scope.values else None
+            if node.this.table != "row" and any(column in row for row in rows):
+                hint = f"that of the row that is made is `row.{column}`"
+            if hint is not None:
                 raise self._fail("AFS217", f"`{column}` is compared with itself", node, hint)
         return self._same(node)
 
