@@ -15,7 +15,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "lark": "forgec/syntax/",
     "sqlglot": "forgec/sql/tree.py",
     "networkx": ("forgec/model/graph.py", "forgec/tasking/", "forgec/graphing/"),
-    "pydantic": "forgec/model/spec.py",
+    "pydantic": ("forgec/model/spec.py", "forgec/bulk/"),
     "jinja2": ("forgec/codegen/render.py", "forgec/graphing/page.py"),
     "black": "forgec/codegen/render.py",
     "faker": "forgec/worlds/fakes.py",

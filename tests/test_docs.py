@@ -111,6 +111,16 @@ def test_an_example_of_the_language_does_what_it_says(block: Block, tmp_path: Pa
         assert findings == []
 
 
+def test_the_example_of_tasks_in_bulk_does_what_it_says(tmp_path: Path) -> None:
+    (block,) = [block for block in blocks(LANGUAGE) if '"world"' in block.text and block.language == "json"]
+    (tmp_path / "bikes.afs").write_text(PRELUDE, encoding="utf-8")
+    (tmp_path / "bikes.tasks.jsonl").write_text(block.text.replace("\n", " ") + "\n", encoding="utf-8")
+    checked = check(tmp_path / "bikes.afs")
+    assert checked.spec is not None
+    assert list(checked.spec.tasks) == ["a_city_bike"]
+    assert _findings(checked, tmp_path / "docs") == []
+
+
 def test_the_example_of_several_files_does_what_it_says(tmp_path: Path) -> None:
     for block in FILES:
         _write(block, tmp_path)

@@ -14,6 +14,7 @@ COMMANDS = {
     "rule": "Explain findings.",
     "fmt": "Lay out specs the one way that everybody does.",
     "show": "Show what an agent and an author see of a spec.",
+    "tasks": "Print the tasks of a spec as lines of JSON.",
     "graph": "Draw which tools lead to which.",
     "compile": "Turn specs into Python packages.",
     "test": "Run the tests of specs, compiled and by reference.",

@@ -119,6 +119,7 @@ CODES: dict[str, str] = {
     "AFS707": "a task whose episodes cannot begin",
     "AFS708": "a change of a world that does nothing, or breaks what must hold",
     "AFS709": "a node that not every plan has",
+    "AFS710": "a line of a file of tasks that is no task",
     "AFS801": "generated files that were edited by hand",
     "AFS802": "an environment declared by two specs",
     "AFS803": "a folder that holds something else",

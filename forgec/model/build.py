@@ -6,6 +6,7 @@ import datetime
 from dataclasses import replace
 from typing import TypeVar
 
+from forgec.bulk.reading import Line, lines
 from forgec.diagnostics import Label, Report
 from forgec.files.data import DataFiles
 from forgec.files.gather import Gathered
@@ -51,6 +52,7 @@ class _Build:
     def __init__(self, gathered: Gathered, report: Report, data: DataFiles) -> None:
         self.file = gathered.file
         self.sources = gathered.sources
+        self.bulk = gathered.tasks
         self.data = data
         self.report = report
         self.types = TypeResolver(report)
@@ -392,7 +394,34 @@ class _Build:
                 task = build_task(item, tools, worlds, checker, scope)
                 if task is not None:
                     tasks[item.name.text] = task
+        for line in lines(self.bulk, self.report) if self.bulk is not None else ():
+            task = self._bulk_task(line, names, tools, worlds, checker, scope)
+            if task is not None:
+                tasks[task.name] = task
         return tasks
+
+    def _bulk_task(
+        self,
+        line: Line,
+        names: Names,
+        tools: dict[str, m.Tool],
+        worlds: dict[str, m.World],
+        checker: SqlChecker,
+        scope: Scope,
+    ) -> m.Task | None:
+        """A task in bulk: built without places of its parts, and again with them if there is anything to report."""
+        report, name = Report(), line.shape.name
+        if name.lower() not in names.seen and name not in worlds:
+            item = line.task(report)
+            task = build_task(item, tools, worlds, replace(checker, report=report), scope)
+            if task is not None and len(report) == 0 and names.check(item.name):
+                return task
+        item = line.task(self.report, exact=True)
+        if names.add(item.name):
+            if name in worlds:
+                self.report.error("AFS208", f"`{name}` is already the name of a world", item.name.span)
+            build_task(item, tools, worlds, checker, scope)
+        return None
 
 
 def _doc(text: nodes.Text | None) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from collections.abc import Mapping
 from typing import Any
 
 from forgec.diagnostics import did_you_mean
 from forgec.model.spec import Constant, Given
+from forgec.source import Source, Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.constants import constant
 from forgec.sql.infer import assignable
@@ -80,7 +82,8 @@ def _data(node: nodes.Data, checker: SqlChecker, wanted: Type | None) -> Constan
     try:
         value = task_file.constant(node.value)
         if wanted is not None:
-            value = None if value is None else wanted.decode(json_able(value))
+            decoded = None if value is None else wanted.decode(json_able(value))
+            value = value if _says(value, decoded) else decoded
         elif (wanted := _type_of(value)) is None:
             raise Mismatch("a text, number, date or list of these")
     except Mismatch as mismatch:
@@ -91,7 +94,16 @@ def _data(node: nodes.Data, checker: SqlChecker, wanted: Type | None) -> Constan
         known = ", ".join(f"`{kind}`" for kind in task_file.KINDS)
         checker.report.error("AFS301", "this is no value", node.span, help=f"an object has one of {known}")
         return None
-    return Constant(value=value, cell=Cell(wanted, value is None), text=node.span.text)
+    return Constant(value=value, cell=Cell(wanted, value is None), text=written(value))
+
+
+def _says(value: Any, decoded: Any) -> bool:
+    """Whether a constant is what it is decoded to, except for what it leaves out."""
+    if isinstance(value, Mapping) and isinstance(decoded, Mapping):
+        return all(_says(part, decoded.get(name)) for name, part in value.items())
+    if isinstance(value, list) and isinstance(decoded, list):
+        return all(map(_says, value, decoded))
+    return bool(value == decoded)
 
 
 def _type_of(value: Any) -> Type | None:
@@ -99,7 +111,8 @@ def _type_of(value: Any) -> Type | None:
     if isinstance(value, decimal.Decimal):
         _, digits, exponent = value.as_tuple()
         scale = max(-int(exponent), 0)
-        return Decimal(max(len(digits), scale + 1), scale)
+        precision = max(len(digits) + max(int(exponent), 0), scale + 1)
+        return Decimal(precision, scale) if precision <= MAX_DIGITS else None
     if isinstance(value, list):
         kinds = {_type_of(part) for part in value}
         (kind,) = kinds if len(kinds) == 1 else (None,)
@@ -107,6 +120,8 @@ def _type_of(value: Any) -> Type | None:
     return _PLAIN.get(type(value))
 
 
+MAX_DIGITS = 18
+"""Of a decimal."""
 _PLAIN: dict[type, Type] = {
     bool: Boolean(), int: Integer(), float: Double(), str: Text(), datetime.date: Date(),
     datetime.datetime: Timestamp(), type(None): Text(),
@@ -135,7 +150,8 @@ def _path(node: nodes.Path, checker: SqlChecker, scope: Scope, wanted: Type | No
         return None
     tree = Value(this=node.path)
     tree.meta["cell"] = cell
-    return Sql(node.span, tree, None, cell, frozenset())
+    text = f"${node.path}"
+    return Sql(Span(Source(node.span.source.name, text), 0, len(text)), tree, None, cell, frozenset())
 
 
 def _cell_at(shape: Cell | Row, path: list[str]) -> Cell | None:
@@ -195,3 +211,20 @@ def _common_columns(one: Row | Rows, other: Row | Rows) -> dict[str, Cell] | Non
     cells = {name: common(cell, other.columns[name]) for name, cell in one.columns.items()}
     found = {name: cell for name, cell in cells.items() if isinstance(cell, Cell)}
     return found if len(found) == len(cells) else None
+
+
+def written(value: Any) -> str:
+    """A constant as SQL writes it."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    if isinstance(value, datetime.datetime):
+        return f"timestamp '{value.isoformat(sep=' ')}'"
+    if isinstance(value, datetime.date):
+        return f"date '{value.isoformat()}'"
+    if isinstance(value, list):
+        return f"[{', '.join(map(written, value))}]"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{written(name)}: {written(part)}" for name, part in value.items()) + "}"
+    return format(value, "f") if isinstance(value, decimal.Decimal) else str(value)

@@ -26,6 +26,8 @@ def in_order(plan: tuple[PlanNode, ...], scope: Scope, report: Report) -> list[P
             report.error("AFS208", f"the node `{node.name}` is declared twice", node.name.span, related=related)
             return None
         by_name[node.name.text] = node
+    if _stands_in_order(plan):
+        return list(plan)
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(by_name)
     for node in plan:
@@ -41,6 +43,17 @@ def in_order(plan: tuple[PlanNode, ...], scope: Scope, report: Report) -> list[P
         return None
     position = {name: i for i, name in enumerate(by_name)}
     return [by_name[name] for name in nx.lexicographical_topological_sort(graph, key=lambda name: position[name])]
+
+
+def _stands_in_order(plan: tuple[PlanNode, ...]) -> bool:
+    """Whether every node refers to those above it alone, as most plans are written."""
+    later = {node.name.text for node in plan}
+    for node in plan:
+        if not later.isdisjoint(name.text for name in needs(node)):
+            return False
+        later.remove(node.name.text)
+    above = {node.name.text for node in plan}
+    return all(name.text in above for node in plan for name in node.after)
 
 
 def needs(node: PlanNode) -> list[nodes.Name]:

@@ -47,6 +47,13 @@ class Names:
         self.report = report
         self.seen: dict[str, Span] = {}
 
+    def check(self, name: Name) -> bool:
+        """Whether `name` is sound and new, and is taken from now on; nothing is reported."""
+        if name.text.lower() in self.seen or not check_name(name, self.what, Report()):
+            return False
+        self.seen[name.text.lower()] = name.span
+        return True
+
     def add(self, name: Name, *, lower: bool = True) -> bool:
         """Whether `name` is sound and new; reports when not."""
         if not check_name(name, self.what, self.report, lower=lower):

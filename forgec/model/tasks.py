@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TypeVar
 
 from forgec.diagnostics import Label, did_you_mean
@@ -383,7 +384,8 @@ def build_arguments(
 def _argument(argument: nodes.Named, parameter: Parameter, checker: SqlChecker, scope: Scope) -> Given | None:
     value = given(argument.value, checker, scope, parameter.type)
     if isinstance(value, Sql):
-        return value if fits(value, parameter, checker.report) else None
+        placed = replace(value, span=argument.value.span)
+        return value if fits(placed, parameter, checker.report) else None
     if value is not None and value.value is None and not parameter.optional:
         checker.report.error("AFS301", f"`{parameter.name}` is never null", argument.value.span)
         return None

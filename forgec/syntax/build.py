@@ -12,6 +12,7 @@ from lark import Token, Tree
 from forgec.diagnostics import Label, Report
 from forgec.source import Source, Span
 from forgec.syntax import nodes, text
+from forgec.syntax.messages import message
 
 _STATEMENT = re.compile(r"(?:let|require|if|each|do|return|reply|fail|insert|update|delete)\b")
 
@@ -372,8 +373,8 @@ class Builder:
         return nodes.Tags(self._span(tree), self._names(tree.children))
 
     def _request(self, tree: Tree[Token]) -> nodes.Request:
-        name, *after, condition, message = tree.children
-        parts = self._names(after), self._maybe(condition), self._message(message)
+        name, *after, condition, told = tree.children
+        parts = self._names(after), self._maybe(condition), self._message(told)
         return nodes.Request(self._span(tree), self._name(name), *parts)
 
     def _condition(self, tree: Tree[Token]) -> nodes.SqlText:
@@ -474,23 +475,7 @@ class Builder:
                 raise Swallowed
 
     def _message(self, tree: Tree[Token] | Token) -> nodes.Message:
-        span = self._span(tree)
-        parts: list[str | nodes.Hole] = []
-        for part in text.split_message(span, self.report):
-            if isinstance(part, str):
-                parts.append(part)
-            else:
-                parts.append(nodes.Hole(part[0], self._hole_sql(part[0]), part[1]))
-        return nodes.Message(span, tuple(parts))
-
-    def _hole_sql(self, span: Span) -> nodes.SqlText:
-        """Inside a message there is no tree: find the `$names` that stand outside SQL strings."""
-        params = tuple(
-            Span(span.source, span.start + match.start(), span.start + match.end())
-            for match in _HOLE_TOKEN.finditer(span.text)
-            if match[0].startswith("$")
-        )
-        return nodes.SqlText(span, params)
+        return message(self._span(tree), self.report)
 
 
 def _side(tree: Tree[Token] | Token | None) -> nodes.Side:
@@ -500,6 +485,3 @@ def _side(tree: Tree[Token] | Token | None) -> nodes.Side:
 def _count(token: Any) -> int:
     """A number, as far as it counts: whatever has ten digits is too many."""
     return int(str(token)[:10])
-
-
-_HOLE_TOKEN = re.compile(r"'(?:[^']|'')*'|\$[A-Za-z_][A-Za-z0-9_]*")

@@ -32,7 +32,7 @@ def plain(span: Span, report: Report) -> str:
         value = textwrap.dedent(body.text.replace("\r\n", "\n")).strip()
     else:
         value = unescape(body, report)
-    _check_characters(value, span, report)
+    check_characters(value, span, report)
     return value
 
 
@@ -74,7 +74,7 @@ def split_message(span: Span, report: Report) -> list[str | tuple[Span, str | No
             value = piece.text.replace("{{", "{").replace("}}", "}")
         else:
             value = unescape(piece, report, braces=True)
-        _check_characters(value, span, report)
+        check_characters(value, span, report)
         if value:
             parts.append(value)
 
@@ -148,7 +148,7 @@ def _hole(body: Span, start: int, end: int) -> tuple[Span, str | None]:
     return Span(body.source, body.start + start, body.start + end), None
 
 
-def _check_characters(value: str, span: Span, report: Report) -> None:
+def check_characters(value: str, span: Span, report: Report) -> None:
     """Text goes into prompts and terminals: what may not stand in a spec is not written as an escape either."""
     for char in value:
         if is_hidden(char):
