@@ -16,10 +16,10 @@ from forgec.commands.common import (
     specs_argument,
     strict_option,
 )
-from forgec.commands.explaining import title_of
 from forgec.diagnostics.github import render_github
 from forgec.diagnostics.json import render_json
 from forgec.diagnostics.sarif import render_sarif
+from forgec.explaining import title_of
 from forgec.model.spec import Spec
 
 

@@ -9,8 +9,8 @@ import click
 
 from forgec.checks.rules import RULES
 from forgec.commands.common import UNREADABLE
-from forgec.commands.explaining import titles
 from forgec.diagnostics import did_you_mean
+from forgec.explaining import explanation, titles
 
 
 @click.command("rule")
@@ -19,12 +19,15 @@ from forgec.diagnostics import did_you_mean
 def command(codes: tuple[str, ...], as_json: bool) -> None:
     """Explain the codes of findings; without a code, list the rules behind warnings.
 
+    A mistake is shown in a few lines, with what is said about it, a rule by a bad and a good example.
+
     A warning is allowed in one place by a comment there, at the end of the line or alone on the line above:
     `-- allow AFW102: why`.
 
     \b
     Examples:
       forgec rule AFW102
+      forgec rule AFS201 AFS504
       forgec rule --json
 
     Exit codes: 0 done, 2 there is no such code.
@@ -47,8 +50,7 @@ def command(codes: tuple[str, ...], as_json: bool) -> None:
 
 
 def _explained(code: str, title: str) -> str:
-    explanation = RULES[code].explanation if code in RULES else ""
-    return "\n\n".join(part for part in (f"{code}: {title}", explanation) if part)
+    return "\n\n".join(part for part in (f"{code}: {title}", explanation(code)) if part)
 
 
 def _data(code: str, title: str) -> dict[str, str]:
