@@ -63,6 +63,7 @@ def overview(spec: m.Spec) -> dict[str, Any]:
                 "name": world.name,
                 "doc": flat(world.doc),
                 "rows": row_counts(world, spec),
+                **outside_data(world),
             }
             for world in spec.worlds.values()
         ],
@@ -84,6 +85,14 @@ def domain_line(domain: m.Domain) -> dict[str, str]:
 def row_counts(world: m.World, spec: m.Spec) -> dict[str, int]:
     """How many rows a world has, by table."""
     return {spec.tables[name].title: len(rows) for name, rows in world.rows.items()}
+
+
+def outside_data(world: m.World) -> dict[str, list[str]]:
+    """What rows of a world lie outside, and those of which nobody allowed to read them."""
+    if not world.outside:
+        return {}
+    files = dict.fromkeys(f"{found.file.table}: {found.file.label}" for found in world.outside)
+    return {"outside": list(files), "unread": world.unread}
 
 
 def column_data(column: m.Column) -> dict[str, Any]:

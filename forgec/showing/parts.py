@@ -22,7 +22,7 @@ from forgec.model.uses import (
     views_in,
     writes_of,
 )
-from forgec.showing.overview import column_data, domain_line, fields_data, plan_line, row_counts
+from forgec.showing.overview import column_data, domain_line, fields_data, outside_data, plan_line, row_counts
 from forgec.showing.signatures import cell_text, function_signature
 from forgec.sql.query import Sql
 from forgec.sql.scope import Rows
@@ -196,6 +196,7 @@ def world_data(world: m.World, spec: m.Spec) -> dict[str, Any]:
         "doc": flat(world.doc),
         **({"extends": world.base} if world.base is not None else {}),
         "rows": row_counts(world, spec),
+        **outside_data(world),
         "first": {spec.tables[name].title: to_json(list(rows[:FIRST])) for name, rows in world.rows.items() if rows},
         "tests": [test.name for test in spec.tests if test.world == world.name],
         "tasks": [task.name for task in spec.tasks.values() if task.world == world.name],

@@ -19,7 +19,7 @@ CELL = 32
 
 def overview_text(data: Data) -> str:
     """The whole spec: a section a kind, none for what it has not."""
-    counts = (f"{world['name']}: {_rows(world['rows'])}" + _doc(world) for world in data["worlds"])
+    counts = (f"{world['name']}: {_rows(world['rows'])}{_unread(world)}" + _doc(world) for world in data["worlds"])
     sections = [
         ("types", _types(data)),
         ("tables", [line for table in data["tables"] for line in (_table_line(table), *_columns(table))]),
@@ -182,7 +182,17 @@ def _world(data: Data) -> str:
     rows = [f"{name}: {count:,}" for name, count in data["rows"].items()]
     name = f"{data['name']} extends {data['extends']}" if "extends" in data else None
     first = [(title, _grid(some, data["rows"][title])) for title, some in data["first"].items()]
-    return _page(_head(data, name), [("rows", rows), *first, ("tests", data["tests"]), ("tasks", data["tasks"])])
+    outside = [f"{line}{_unread(data)}" for line in data.get("outside", ())]
+    return _page(
+        _head(data, name),
+        [("rows", rows), ("rows outside", outside), *first, ("tests", data["tests"]), ("tasks", data["tasks"])],
+    )
+
+
+def _unread(data: Data) -> str:
+    """That there are rows of a world that nobody allowed to read."""
+    names = data.get("unread")
+    return f" (not read: {' '.join(f'--allow-source {name}' for name in names)})" if names else ""
 
 
 def _grid(rows: list[Data], count: int) -> list[str]:
