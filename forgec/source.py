@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +33,10 @@ class Source:
         return self.text[start:end].rstrip("\r\n")
 
 
+_GAP = re.compile(r"""('[^']*'|"(?:[^"\\\n]|\\.)*")|(?:\s|--[^\n]*|/\*[\s\S]*?\*/)+""")
+"""A string, which stays, or white space and comments."""
+
+
 @dataclass(frozen=True)
 class Span:
     """The characters `start` (inclusive) to `end` (exclusive) of a source."""
@@ -43,6 +48,11 @@ class Span:
     @property
     def text(self) -> str:
         return self.source.text[self.start : self.end]
+
+    @property
+    def on_one_line(self) -> str:
+        """The text on one line, without comments."""
+        return _GAP.sub(lambda match: match[1] or " ", self.text).strip()
 
     def to(self, other: Span) -> Span:
         """The span from the start of this one to the end of `other`."""

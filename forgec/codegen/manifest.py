@@ -50,10 +50,12 @@ def build_manifest(spec: Spec, files: Mapping[str, str], old: Mapping[str, Any] 
     templates = hashlib.sha256()
     for path in sorted(resource("templates", "package").glob("*.j2")):
         templates.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    hashes = json.loads(files["hashes.json"])
     content = {
         "environment": spec.name,
         "sources": {_beside(source, spec.source): digest(source.text) for source in spec.sources},
         **_outside(spec, old or {}),
+        "hashes": {name: hashes[name] for name in ("environment", "grading")},
         "templates": templates.hexdigest(),
         "versions": {name: version(name) for name in _SHAPING},
         "files": {name: digest(files[name]) for name in sorted(files)},

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from forgec.codegen import source
+from forgec.codegen.hashes import hashes_of
 from forgec.codegen.render import render, render_python
 from forgec.codegen.schemas import tool_schema
 from forgec.codegen.tasks import tasks_text
@@ -21,7 +22,7 @@ from forgec_runtime import PackageFile
 from forgec_runtime.data.outside import OutsideFile
 
 _RUNTIME = {
-    "Call", "Column", "Environment", "Index", "Invariant", "Parameter",
+    "Call", "Column", "Environment", "Hashes", "Index", "Invariant", "Parameter",
     "PackageFile", "Query", "Refusal", "Table", "Tasks", "Tie", "Tool", "VariableFile", "World", "sql",
 }  # fmt: skip
 _PLAIN = re.compile(r"[\w .+-]+")
@@ -58,6 +59,7 @@ class _Package:
             "schema.py": self._schema(),
             "schema.sql": self._schema_sql(),
             "tasks.jsonl": tasks_text(self.plan.tasks),
+            "hashes.json": to_text(hashes_of(self.spec, self.plan.tasks)),
             "policy.md": policy_text(self.spec),
             "tools.json": schemas_text(agent),
             "tools/__init__.py": self._tools_init(),
@@ -86,7 +88,15 @@ class _Package:
         queries = [source.query(query) for _, query in self.plan.invariants]
         tools = list(self.tools.values())
         tables = [table.upper() for table in self.spec.tables]
-        used = {"Environment", "Tasks", "World", "Path", "datetime", *({"Invariant", "Query"} if queries else ())}
+        used = {
+            "Environment",
+            "Hashes",
+            "Tasks",
+            "World",
+            "Path",
+            "datetime",
+            *({"Invariant", "Query"} if queries else ()),
+        }
         local = [(".schema", tables), (".", ["syncs"] if self.plan.syncs else []), (".tools", tools)]
         invariants = [
             f"Invariant({i.name!r}, {py.source_literal(i.doc or i.name)}, {query.name})"

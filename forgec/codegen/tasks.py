@@ -14,7 +14,12 @@ from forgec_runtime.task_file import encoded
 
 def tasks_text(plans: Iterable[TaskPlan]) -> str:
     """The file with all tasks."""
-    return "".join(json.dumps(_Line(plan).task(), ensure_ascii=False) + "\n" for plan in plans)
+    return "".join(json.dumps(task_data(plan), ensure_ascii=False) + "\n" for plan in plans)
+
+
+def task_data(plan: TaskPlan) -> dict[str, Any]:
+    """A task as JSON can hold it."""
+    return _Line(plan).task()
 
 
 class _Line:
@@ -50,9 +55,7 @@ class _Line:
                 {**_some(name=plan.name, doc=plan.doc), "nodes": [self._node(node) for node in plan.nodes]}
                 for plan in task.plans
             ],
-            "expect": [
-                {"text": " ".join(one.sql.text.split()), "condition": self._asked(one.sql)} for one in task.expect
-            ],
+            "expect": [{"text": one.sql.span.on_one_line, "condition": self._asked(one.sql)} for one in task.expect],
             "says": [{"doc": one.doc, "value": self._value(one.value)} for one in task.says],
             **_some(
                 never=[

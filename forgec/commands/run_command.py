@@ -21,6 +21,7 @@ from forgec_runtime import (
     LoadError,
     RandomAgent,
     Reward,
+    Task,
     TaskError,
     load_environment,
 )
@@ -34,6 +35,7 @@ class _Played:
     task: str
     agent: str
     reward: Reward
+    hashes: dict[str, str] | None
     plan: str = ""
     """The plan that a gold agent followed, where the task has others."""
 
@@ -133,17 +135,29 @@ def _play(environment: Environment, name: str, agent: str, seed: int) -> Iterato
     players: list[tuple[str, Agent]] = [("", RandomAgent(seed) if agent == "random" else AGENTS[agent]())]
     if agent == "gold":
         players += [(plan.name, GoldAgent(number)) for number, plan in enumerate(task.plans) if number]
+    hashes = _hashes(environment, task)
     for plan, player in players:
         episode = environment.reset(name, seed)
         player.play(environment, episode, task)
-        yield _Played(environment.name, name, agent, environment.reward(episode, task), plan)
+        yield _Played(environment.name, name, agent, environment.reward(episode, task), hashes, plan)
+
+
+def _hashes(environment: Environment, task: Task) -> dict[str, str] | None:
+    """What identifies that which was played."""
+    known = environment.hashes
+    if known is None:
+        return None
+    return {
+        "environment": known.environment, "grading": known.grading, "world": known.worlds[task.world],
+        "task": known.tasks[task.name],
+    }  # fmt: skip
 
 
 def _row(one: _Played) -> dict[str, object]:
     reasons = [{"kind": reason.kind, "text": reason.text} for reason in one.reward.reasons]
     return {
         "environment": one.environment, "task": one.task, "agent": one.agent, "reward": one.reward.value,
-        "reasons": reasons, **({"plan": one.plan} if one.plan else {}),
+        "reasons": reasons, **({"plan": one.plan} if one.plan else {}), "hashes": one.hashes,
     }  # fmt: skip
 
 

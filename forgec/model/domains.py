@@ -75,7 +75,7 @@ def _each(claim: Claim, cell: Cell, where: tuple[str, ...]) -> Check:
 
 def condition_text(span: Span) -> str:
     """A condition in brackets, without them and on one line."""
-    return " ".join(span.text[1:-1].split())
+    return span.on_one_line[1:-1].strip()
 
 
 def _about(condition: exp.Expr, path: str, optional: bool) -> exp.Expr:

@@ -51,6 +51,12 @@ def plan_package(spec: m.Spec) -> PackagePlan:
     )
 
 
+def plan_tasks(spec: m.Spec) -> tuple[TaskPlan, ...]:
+    """Plan the tasks alone."""
+    emitter = Emitter(spec.tables, spec.functions, spec.clock)
+    return tuple(plan_task(task, spec, emitter) for task in spec.tasks.values())
+
+
 class _Planner:
     def __init__(self, spec: m.Spec) -> None:
         self.spec = spec

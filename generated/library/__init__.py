@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, Tasks, World
+from forgec_runtime import Environment, Hashes, Invariant, Query, Tasks, World
 
 from .schema import BOOKS, LOANS, MEMBERS, PAYMENTS, RESERVATIONS
 from .tools import (
@@ -142,6 +142,7 @@ ENVIRONMENT = Environment(
         World("whole_town", _HERE / "worlds" / "whole_town.json"),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

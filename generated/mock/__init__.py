@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import NOTIFICATIONS, TASKS, USERS
 from .tools import (
@@ -42,6 +42,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("office", _HERE / "worlds" / "office.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

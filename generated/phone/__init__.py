@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, Tasks, World
+from forgec_runtime import Environment, Hashes, Invariant, Query, Tasks, World
 
 from .schema import APPS, BILLS, CARDS, DEVICE, LINES, OUTAGES, PLANS
 from . import syncs
@@ -103,6 +103,7 @@ ENVIRONMENT = Environment(
         World("storm", _HERE / "worlds" / "storm.json"),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, PackageFile, Tasks, World
+from forgec_runtime import Environment, Hashes, PackageFile, Tasks, World
 
 from .schema import (
     ORDERS,
@@ -98,6 +98,7 @@ ENVIRONMENT = Environment(
         ),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

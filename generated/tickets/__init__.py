@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, Tasks, World
+from forgec_runtime import Environment, Hashes, Invariant, Query, Tasks, World
 
 from .schema import TERMINAL, TICKETS, USERS
 from .tools import (
@@ -150,6 +150,7 @@ ENVIRONMENT = Environment(
         World("ferry", _HERE / "worlds" / "ferry.json"),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -8,11 +8,12 @@ from .data.outside import PackageFile, VariableFile
 from .environment import Environment
 from .episode import Episode
 from .errors import FAULT_TEXT, Fault, LoadError, Refusal, SnapshotError, WorkerError
+from .hashes import Hashes
 from .loading import load_environment
 from .plan import GoldError
 from .query import Query
 from .results import Result
-from .reward import Reward, Shortfall
+from .reward import REWARD_VERSION, Reward, Shortfall
 from .schema import Column, Index, Table, Tie
 from .task_file import Tasks
 from .tasks import Computed, Expectation, Fact, Literal, Plan, Reason, Ref, Saying, Step, Task, TaskError
@@ -23,6 +24,7 @@ from .world import World
 __all__ = [
     "AGENTS",
     "FAULT_TEXT",
+    "REWARD_VERSION",
     "Agent",
     "Asked",
     "Briefing",
@@ -36,6 +38,7 @@ __all__ = [
     "Fault",
     "GoldAgent",
     "GoldError",
+    "Hashes",
     "Index",
     "Invariant",
     "Known",

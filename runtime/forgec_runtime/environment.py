@@ -17,6 +17,7 @@ from .data.holding import hold
 from .engine import EngineError
 from .episode import Episode
 from .errors import FAULT_TEXT, Ask, Fault, Fetch, Refusal
+from .hashes import Hashes
 from .query import Query
 from .results import Result
 from .reward import Reward, reward
@@ -48,8 +49,11 @@ class Environment:
         invariants: tuple[Invariant, ...] = (),
         syncs: tuple[Sync, ...] = (),
         tasks: Mapping[str, Task] | Iterable[Task] = (),
+        hashes: Hashes | None = None,
     ) -> None:
         self.name = name
+        self.hashes = hashes
+        """What identifies this environment, its worlds and tasks; None for one that was not compiled."""
         self.doc = doc
         self.clock = clock
         self.policy = policy

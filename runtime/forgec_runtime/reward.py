@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from .environment import Environment
     from .episode import Episode
 
+REWARD_VERSION = 1
+"""Another one wherever the same episode may be paid otherwise."""
 MAX_REASONS = 20
 """How many differences of the state are listed."""
 

@@ -18,8 +18,8 @@ _IMPORTS = {
     "datetime": {"date", "datetime", "timedelta"},
     "decimal": {"Decimal"},
     "forgec_runtime": {
-        "Call", "Column", "Environment", "Index", "Invariant", "PackageFile", "Parameter", "Query", "Refusal", "Table",
-        "Tasks", "Tie", "Tool", "VariableFile", "World", "sql", "types",
+        "Call", "Column", "Environment", "Hashes", "Index", "Invariant", "PackageFile", "Parameter", "Query", "Refusal",
+        "Table", "Tasks", "Tie", "Tool", "VariableFile", "World", "sql", "types",
     },
     "pathlib": {"Path"},
     "typing": {"Any", "TypedDict"},

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import CARTS, CARTS_LINES, METHODS
 from .tools import ADD, ALL_OF, FIND, PAY, PUT, SPEND, TURN
@@ -36,6 +36,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("town", _HERE / "worlds" / "town.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

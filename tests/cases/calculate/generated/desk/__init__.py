@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import NOTES
 from .tools import ALL_SUMS, CALCULATE, LONGEST, OF_A_MODE, TRY_OUT, WRITE_DOWN
@@ -31,6 +31,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("desk", _HERE / "worlds" / "desk.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

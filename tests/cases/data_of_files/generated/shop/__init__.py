@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import (
     BOOKS,
@@ -46,6 +46,7 @@ ENVIRONMENT = Environment(
         World("split", _HERE / "worlds" / "split.json"),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import LISTS, PEOPLE
 from .tools import CHANGE_LIST, ENTER, MAKE_LIST, USE_STAMPS, WHOSE
@@ -33,6 +33,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("town", _HERE / "worlds" / "town.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import ORDERS, TEAS
 from .tools import ALL_TAGS, FEE, LAST_NOTE, ORDER_TEAS, PAIRS, PRICE, TAG_AT, TAGGED, TOTALS
@@ -37,6 +37,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("one", _HERE / "worlds" / "one.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import TICKETS
 from .tools import CLOSE, HANG_UP, TRANSFER
@@ -28,6 +28,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("monday", _HERE / "worlds" / "monday.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import PEOPLE, STALLS
 from .tools import PAY, RENT_DUE
@@ -30,6 +30,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("morning", _HERE / "worlds" / "morning.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import ORDERS, PAYMENTS
 from .tools import ADD_PRICES, PAID, TAKE_BACK, WHERE_IS
@@ -32,6 +32,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("one", _HERE / "worlds" / "one.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

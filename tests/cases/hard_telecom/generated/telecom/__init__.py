@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import BILLS, BILLS_ITEMS, CUSTOMERS, LINES, PLANS
 from .tools import GET_BILLS_FOR_CUSTOMER, GET_DETAILS_BY_ID, REFUEL_DATA
@@ -34,6 +34,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("february", _HERE / "worlds" / "february.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

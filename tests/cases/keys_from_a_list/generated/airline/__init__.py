@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import BAGS, RESERVATIONS
 from .tools import BOOK, BOOK_TWO, CANCEL
@@ -34,6 +34,7 @@ ENVIRONMENT = Environment(
         World("begun", _HERE / "worlds" / "begun.json"),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

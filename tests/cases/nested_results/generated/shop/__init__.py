@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import ORDERS, ORDERS_ITEMS, ORDERS_ITEMS_PARTS, ORDERS_METHODS, ORDERS_NOTES
 from .tools import ALL_ORDERS, ITEM, ORDER_OF, RAISE_ALL, REPRICE
@@ -36,6 +36,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

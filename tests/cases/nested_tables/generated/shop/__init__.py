@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, Tasks, World
+from forgec_runtime import Environment, Hashes, Invariant, Query, Tasks, World
 
 from .schema import (
     ORDERS,
@@ -87,6 +87,7 @@ ENVIRONMENT = Environment(
     invariants=(Invariant("few_items", "An order has at most four items", FEW_ITEMS),),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import SHELVES
 from .tools import FIRST_ADDRESS, FIRST_FREE, FIRST_NOTE, IS_LIGHT, PLACES_OF, SHOWN, WEIGHT_OF
@@ -32,6 +32,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("one_shelf", _HERE / "worlds" / "one_shelf.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

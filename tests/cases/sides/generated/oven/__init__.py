@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, Tasks, World
+from forgec_runtime import Environment, Hashes, Invariant, Query, Tasks, World
 
 from .schema import BAKERY, ORDERS, OVEN, TRAYS
 from .tools import CLOSE, LOOK, NOTE, PUT, TURN
@@ -75,6 +75,7 @@ ENVIRONMENT = Environment(
     ),
     worlds=(World("morning", _HERE / "worlds" / "morning.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, Tasks, World
+from forgec_runtime import Environment, Hashes, Invariant, Query, Tasks, World
 
 from .schema import CLERKS, SALES, SESSION, TILL
 from .tools import ANNOTATE, CLOSE, COUNT_TILL, IS_OPEN, JOIN_TILL, RICH_CLERKS, SELL, SIGN_IN, TAKE
@@ -68,6 +68,7 @@ ENVIRONMENT = Environment(
         World("with_ada", _HERE / "worlds" / "with_ada.json"),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, Tasks, World
+from forgec_runtime import Environment, Hashes, Invariant, Query, Tasks, World
 
 from .schema import COMPANY, CONTRACTS, HOUSE, LAMPS, NOTES
 from . import syncs
@@ -56,6 +56,7 @@ ENVIRONMENT = Environment(
     syncs=syncs.SYNCS,
     worlds=(World("evening", _HERE / "worlds" / "evening.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

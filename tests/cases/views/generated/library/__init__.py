@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Invariant, Query, Tasks, World
+from forgec_runtime import Environment, Hashes, Invariant, Query, Tasks, World
 
 from .schema import LOANS, MEMBERS
 from .tools import BLOCK_THE_WORST, LATE, LEND, LENT, PAIRS, TAKE_BACK
@@ -72,6 +72,7 @@ ENVIRONMENT = Environment(
     invariants=(Invariant("few_late", "No more than four are late", FEW_LATE),),
     worlds=(World("spring", _HERE / "worlds" / "spring.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import DESK, LOANS, LOANS_EXTENSIONS, MEMBERS
 from . import syncs
@@ -35,6 +35,7 @@ ENVIRONMENT = Environment(
         World("holidays", _HERE / "worlds" / "holidays.json"),
     ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]
