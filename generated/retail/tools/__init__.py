@@ -9,6 +9,7 @@ from .cancel_pending_order import CANCEL_PENDING_ORDER
 from .exchange_delivered_order_items import EXCHANGE_DELIVERED_ORDER_ITEMS
 from .find_user_id_by_email import FIND_USER_ID_BY_EMAIL
 from .find_user_id_by_name_zip import FIND_USER_ID_BY_NAME_ZIP
+from .get_item_details import GET_ITEM_DETAILS
 from .get_order_details import GET_ORDER_DETAILS
 from .get_product_details import GET_PRODUCT_DETAILS
 from .get_user_details import GET_USER_DETAILS
@@ -26,6 +27,7 @@ __all__ = [
     "EXCHANGE_DELIVERED_ORDER_ITEMS",
     "FIND_USER_ID_BY_EMAIL",
     "FIND_USER_ID_BY_NAME_ZIP",
+    "GET_ITEM_DETAILS",
     "GET_ORDER_DETAILS",
     "GET_PRODUCT_DETAILS",
     "GET_USER_DETAILS",
