@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from forgec.checks import run_checks
@@ -27,7 +27,7 @@ from forgec_runtime.vetting import vet
 class Checked:
     """A spec after all checks: `spec` is None when there are errors, else `report` holds warnings alone.
 
-    `sources` are the files that were read.
+    `sources` are the files that were read, `data` those with rows of its worlds: the sha256 by path in its folder.
     """
 
     path: Path
@@ -35,6 +35,7 @@ class Checked:
     spec: Spec | None
     report: Report
     sources: tuple[Source, ...] = ()
+    data: Mapping[str, str] = field(default_factory=dict)
 
 
 def check(path: Path, allowed: Iterable[str] = ()) -> Checked:
@@ -76,7 +77,7 @@ def _checked(path: Path, gathered: Gathered, report: Report, allowed: Iterable[s
         run_checks(spec, report)
     if spec is not None and not report.failed:
         report.diagnostics.extend(find_warnings(spec, gathered.file.items))
-    return Checked(path, source, None if report.failed else spec, report, gathered.sources)
+    return Checked(path, source, None if report.failed else spec, report, gathered.sources, data.digests)
 
 
 def generate_package(spec: Spec) -> dict[str, str]:

@@ -10,6 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,9 +110,7 @@ def test_json(rows: list[dict[str, Any]], form: str) -> None:
     at = "" if kind == "jsonl" else "all.things"
     found = read(text, kind, at)
     things = [row for row in found if row.table is THINGS]
-    assert [{name: row.values[name] for name in TYPES} for row in things] == [
-        {name: None if row[name] is None else row[name] for name in TYPES} for row in rows
-    ]
+    assert [{name: row.values[name] for name in TYPES} for row in things] == rows
     assert [row.values["v"] for row in found if row.table is PARTS] == ["x", "y"] * len(rows)
     places = Places(Source("data.json", text), kind, at)
     for row, document in zip(things, documents, strict=True):
@@ -134,9 +133,9 @@ def test_csv(rows: list[dict[str, Any]]) -> None:
         {name: None if row[name] in (None, "") else row[name] for name in TYPES} for row in rows
     ]
     places = Places(Source("data.csv", out.getvalue()), "csv")
-    for row in found:
-        assert places.value(row.document, ("k",)).text == row.values["k"]
-        assert places.name(row.document, ("e",)).text == "e"
+    for thing in found:
+        assert places.value(thing.document, ("k",)).text == thing.values["k"]
+        assert places.name(thing.document, ("e",)).text == "e"
 
 
 def field(value: Any) -> str:
@@ -158,11 +157,10 @@ def test_any_text_is_read_or_refused(text: str, kind: Kind, at: str) -> None:
         assert places.name(problem.document, problem.path).end <= len(text)
 
 
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | TEXTS, lambda one: st.lists(one) | st.dictionaries(TEXTS, one)
-    )
-)
+LEAVES = st.none() | st.booleans() | st.integers() | TEXTS
+
+
+@given(st.recursive(LEAVES, lambda one: st.lists(one) | st.dictionaries(TEXTS, one)))
 def test_any_document_is_taken_apart_or_refused(value: Any) -> None:
     for text in (json.dumps(value), json.dumps([{"k": "x", "parts": value, "h": value, "i": value, "j": value}])):
         reader = Reader({"things": THINGS, "things_parts": PARTS}, {})
@@ -204,14 +202,12 @@ def test_files_are_read_once_and_only_in_the_folder(tmp_path: Path) -> None:
     source = Source((tmp_path / "spec" / "shop.afs").as_posix(), "")
     assert files.read("a.csv", source) == files.read("./a.csv", source)
     assert list(files.digests) == ["a.csv"]
-    for name in ("link.csv", "pipe.csv", "../secret.csv", str(tmp_path / "secret.csv"), "a.csv/", "b.csv", ""):
-        if name != "a.csv/":
-            with pytest.raises(NoFile):
-                files.read(name, source)
+    for name in ("link.csv", "pipe.csv", "../secret.csv", str(tmp_path / "secret.csv"), "b.csv", ""):
+        with pytest.raises(NoFile):
+            files.read(name, source)
 
 
 def test_parquet(tmp_path: Path) -> None:
-    duckdb = pytest.importorskip("duckdb")
     path = tmp_path / "things.parquet"
     duckdb.sql(
         "copy (select 'T' || i as k, i::decimal(6, 2) as price, date '2024-02-29' as day, [{'v': 'x'}] as parts,"
