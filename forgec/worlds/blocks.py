@@ -23,7 +23,9 @@ MAX_LOOKS = 5_000
 _MOST_OF_A_KIND = 4
 """How many rows of a kind are looked at kind by kind, on average."""
 _FIRST = 8
-"""When none of so many rows can be placed, an invariant asks for more than the rows of this block."""
+"""Rows that are tried by themselves when all together cannot be placed: if none can, all are drawn anew."""
+PATIENCE = 10
+"""When no row could be placed in so many tries, an invariant asks for more than the rows of this block."""
 
 
 class Blocks:
@@ -59,6 +61,7 @@ class _Block:
         self.invariants = [one for one in self.spec.invariants if one.sql.reads & self.constraints.keys()]
         self.invariants = [one for one in self.invariants if self._holds(one)]
         self.positions = self._last_positions(self.spec.tables[block.table])
+        self.breaking: list[Invariant] = []
         self.looks = 0
         self.placed = 0
 
@@ -75,6 +78,8 @@ class _Block:
             waiting = [row for row in waiting if row.problem]
             if not waiting:
                 return rows
+            if not self.placed and attempt == PATIENCE:
+                self.invariants = [one for one in self.invariants if one not in self.breaking]
             if self.columns.effort.spent > begun + MAX_EFFORT // 4:
                 break
         raise self._given_up(waiting, attempt + 1)
@@ -204,28 +209,27 @@ class _Block:
         table = self.spec.tables[self.block.table]
         found = suspects(broken.sql.expression, table, self.database) if len(rows) > 1 else None
         connection.execute("rollback")
-        if len(rows) == 1:
-            rows[0].problem = f"the invariant `{broken.name}` would not hold"
-            self._free(self.block, rows[0])
-        elif not self.placed and self._asks_for_more(rows[:_FIRST]):
-            self._place(rows)
-        else:
-            for part in _apart(rows, found):
-                self._place(part)
+        sound, parts = _apart(rows, found)
+        if len(rows) == 1 or not (self.placed or sound or self._any_fits(rows[:_FIRST])):
+            self.breaking.append(broken)
+            for row in rows:
+                row.problem = f"the invariant `{broken.name}` would not hold"
+                self._free(self.block, row)
+            return
+        for part in (sound, *parts):
+            self._place(part)
 
-    def _asks_for_more(self, rows: list[Row]) -> bool:
-        """Whether none of the first rows can be placed: then what they break is seen when the world is whole."""
-        broken: list[Invariant] = []
+    def _any_fits(self, rows: list[Row]) -> bool:
+        """Whether one of some rows can be placed."""
         for row in rows:
             self.database.connection.execute("begin")
             self._append_all([row])
-            found = self._broken()
+            broken = self._broken()
             self.database.connection.execute("rollback")
-            if not found:
-                return False
-            broken.append(found)
-        self.invariants = [one for one in self.invariants if one not in broken]
-        return True
+            if broken is None:
+                return True
+            self.breaking.append(broken)
+        return False
 
     def _broken(self) -> Invariant | None:
         """The first invariant that does not hold."""
@@ -266,30 +270,23 @@ def _parts(block: Generate) -> Iterator[Generate]:
         yield from _parts(nested)
 
 
-def _apart(rows: list[Row], found: Suspects | None) -> Iterator[list[Row]]:
-    """Rows that cannot be placed together, in parts: those that nothing is found against, then one of each kind."""
-    if found is None:
-        yield rows[: len(rows) // 2]
-        yield rows[len(rows) // 2 :]
-        return
-    names, kinds = found
+def _apart(rows: list[Row], found: Suspects | None) -> tuple[list[Row], list[list[Row]]]:
+    """Of rows that cannot be placed together, those that nothing is found against, and the others in parts.
+
+    Those are one of each kind and the rest; or halves, where that takes fewer steps.
+    """
+    names, kinds = found or ((), set())
     firsts: dict[tuple[Any, ...], Row] = {}
     sound, others = list[Row](), list[Row]()
-    for row in rows:
+    for row in rows if found else ():
         kind = tuple(row.values[name] for name in names)
         if kind not in kinds:
             sound.append(row)
         elif firsts.setdefault(kind, row) is not row:
             others.append(row)
-    if len(firsts) * _MOST_OF_A_KIND < len(rows) - len(sound) or not firsts:  # halves get there in fewer steps
-        yield from _apart(rows, None)
-        return
-    yield sound
-    if others:
-        yield list(firsts.values())
-        yield others
-    else:
-        yield from ([row] for row in firsts.values())
+    if not firsts or len(firsts) * _MOST_OF_A_KIND < len(firsts) + len(others):
+        return [], [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
+    return sound, [list(firsts.values()), others] if others else [[row] for row in firsts.values()]
 
 
 def _rows_of(part: Generate, block: Generate, rows: list[Row]) -> list[Row]:
