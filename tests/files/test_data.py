@@ -41,9 +41,15 @@ TYPES: dict[str, tuple[t.Type, st.SearchStrategy[Any]]] = {
     "j": (t.Record("", (t.Field("x", t.Text(), True), t.Field("y", t.Integer()))),
           st.fixed_dictionaries({"x": st.none() | TEXTS, "y": st.integers(0, 9)})),
 }  # fmt: skip
-PARTS = Table("things_parts", (Column("k", t.Text()), Column("pos", t.Integer()), Column("v", t.Text())), ("k", "pos"),
-              path="things.parts", parent="things", kind="list")  # fmt: skip
-THINGS = Table(
+PARTS: Table[Any] = Table(
+    "things_parts",
+    (Column("k", t.Text()), Column("pos", t.Integer()), Column("v", t.Text())),
+    ("k", "pos"),
+    path="things.parts",
+    parent="things",
+    kind="list",
+)
+THINGS: Table[Any] = Table(
     "things",
     (Column("k", t.Text()), *(Column(name, type_, optional=True) for name, (type_, _) in TYPES.items())),
     ("k",),
