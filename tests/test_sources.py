@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forgec.commands import forgec
+from forgec.pipeline import check
 from forgec_runtime import LoadError, Workers, load_environment
 
 SPEC = """\
@@ -121,6 +122,10 @@ def test_rows_are_read_where_that_is_allowed(place: Path) -> None:
 def test_the_rows_are_the_same_with_and_without_the_compiler(place: Path) -> None:
     invoke("compile", "shop.afs", *ALLOWED)
     base = load_environment("generated/shop", allow_sources=NAMES).base("large")
+    spec = check(Path("shop.afs"), NAMES).spec
+    assert spec is not None
+    for table in base.tables.values():
+        assert list(base.all_rows(table).values()) == list(spec.worlds["large"].rows[table.name])
     (nested,) = (table for table in base.tables.values() if table.title == "orders.items.parts")
     assert list(base.all_rows(nested)) == [("O1", 1, 1), ("O1", 1, 2)]
     (books,) = (table for table in base.tables.values() if table.title == "books")

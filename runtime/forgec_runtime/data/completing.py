@@ -31,9 +31,12 @@ def read_allowed(
             f" or load_environment(..., allow_sources=[{listed}])"
         )
     pinned = _pinned(manifest) if manifest is not None else {}
+    read: dict[str, Content] = {}
     contents = []
     for file in files:
-        content = file.read()
+        if file.label not in read:  # once, so that all tables are of one state of it
+            read[file.label] = file.read()
+        content = read[file.label]
         wanted = pinned.get(file.label)
         if wanted is not None and wanted != content.digest:
             raise LoadError(
