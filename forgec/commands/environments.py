@@ -21,7 +21,7 @@ def package_folder(name: str) -> Path:
     path = Path(name)
     if path.suffix == ".afs":
         raise LoadError(f"{name} is a spec: compile it, then name its environment, such as `{path.stem}`")
-    return path if path.is_dir() else Path("generated") / name
+    return path if path.is_dir() or len(path.parts) > 1 else Path("generated") / name
 
 
 @contextmanager

@@ -6,6 +6,7 @@ it is computed: a number, a key, a text. So all SQL is DuckDB's, and all chance 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -36,6 +37,17 @@ FAKES = (
 """What `fake` gives: what Faker makes of its own lists alone, and not of the time of day."""
 MAX_CHOICES = 1_000
 _NUMBERS = (Integer, Decimal, Double)
+_NAMES: dict[type[exp.Expr], str] = {exp.Uniform: "uniform", exp.Any: "any", exp.Rand: "random"}
+"""What sqlglot knows by kinds of their own."""
+_ELSEWHERE = {
+    **dict.fromkeys(("any", "any_of", "any_row", "sample", "reference"), "any row is `pick(members)`"),
+    **dict.fromkeys(("normal", "bell", "gaussian"), "numbers near a mean are `gauss(mean, deviation)`"),
+    **dict.fromkeys(("rand", "random", "randint", "random_int", "between"), "any number is `uniform(a, b)`"),
+    **dict.fromkeys(("faker", "gen_random_uuid", "uuid"), "what looks real is `fake('name')`; keys may be serial"),
+    **dict.fromkeys(("one_of", "oneof", "random_choice"), "one of several is `choice(a, b)`"),
+    **dict.fromkeys(("row_number", "rownum", "seq"), "the number of the row is `n()`"),
+}
+"""Generators by names that they have elsewhere."""
 _LENGTHS = {"uniform": 2, "gauss": 2, "chance": 1, "pick": 1, "pick_skewed": 1, "n": 0}
 
 Kind = Literal["uniform", "gauss", "chance", "weighted", "pick", "pick_skewed", "fake", "n"]
@@ -87,6 +99,12 @@ class DrawChecker:
 
     def drawn(self, text: SqlText, wanted: Type) -> Drawn | None:
         """SQL of a type with its draws; None when it was reported."""
+        # sqlglot cannot read it
+        if (normal := re.search(r"\bnormal\s*\(", text.span.text, re.IGNORECASE)) is not None:
+            start = text.span.start + normal.start()
+            place = Span(text.span.source, start, start + len("normal"))
+            self.checker.report.error("AFS404", "unknown function `normal`", place, help=_ELSEWHERE["normal"])
+            return None
         fragment = parse_sql(text, self.checker.report)
         if fragment is None:
             return None
@@ -127,9 +145,9 @@ class DrawChecker:
             elif isinstance(child, list):
                 parts = [self._without_draws(fragment, p, inner) if isinstance(p, exp.Expr) else p for p in child]
                 tree.set(name, parts)
-        if isinstance(tree, exp.Any):
-            raise self._refused("AFS404", "unknown function `any`", fragment, tree, "any row is `pick(members)`")
-        name = "uniform" if isinstance(tree, exp.Uniform) else tree.name.lower()
+        name = _NAMES.get(type(tree)) or tree.name.lower()
+        if name in _ELSEWHERE and isinstance(tree, exp.Func | exp.Any) and name not in self.scope.functions:
+            raise self._refused("AFS404", f"unknown function `{name}`", fragment, tree, _ELSEWHERE[name])
         if not isinstance(tree, exp.Anonymous | exp.Uniform) or name not in GENERATORS:
             return tree
         if name in self.scope.functions:
