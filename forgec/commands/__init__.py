@@ -62,6 +62,7 @@ def forgec() -> None:
       forgec rule AFW101
       forgec fmt specs/*.afs
       forgec show specs/library.afs lend_book
+      forgec tasks specs/library.afs
       forgec graph specs/library.afs --out library.html
       forgec compile specs/*.afs
       forgec test specs/library.afs
