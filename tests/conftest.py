@@ -16,6 +16,12 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError("--regen is for people who read what it rewrites, not for CI")
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test compiles is forgotten after it."""
+    monkeypatch.setenv("FORGEC_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
 @pytest.fixture
 def regen(request: pytest.FixtureRequest) -> bool:
     """Whether golden files are rewritten rather than compared."""

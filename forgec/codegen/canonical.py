@@ -8,8 +8,6 @@ import decimal
 from collections.abc import Mapping, Set
 from typing import Any
 
-from pydantic import BaseModel
-
 from forgec.model import spec as m
 from forgec.source import Source, Span
 from forgec.sql.query import Sql
@@ -31,7 +29,7 @@ def canonical(value: Any) -> Any:
         return _change(value) if value.tree is None else _tree(value.tree)
     if isinstance(value, m.Do):
         return ["Do", value.action.name, canonical(value.arguments)]
-    if isinstance(value, BaseModel):
+    if isinstance(value, m.Model):
         fields = type(value).model_fields
         left_out = _LEFT_OUT.get(type(value), set())
         parts = {name: (getattr(value, name), f.default) for name, f in fields.items() if name not in left_out}

@@ -6,13 +6,16 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from forgec.diagnostics import Diagnostic, counted
 from forgec.diagnostics.text import render_text, summary
 from forgec.files.units import arrange
-from forgec.pipeline import Checked, check_unit
+
+if TYPE_CHECKING:
+    from forgec.pipeline import Checked
 
 CLEAN, FINDINGS, UNREADABLE = 0, 1, 2
 UNREADABLE_CODES = {"AFS001", "AFS002", "AFS003"}
@@ -35,6 +38,8 @@ def check_all(specs: Sequence[Path], allowed: Iterable[str] = ()) -> list[Checke
 
     A file without a head may be named beside one that uses it. Sources outside are read where they are `allowed`.
     """
+    from forgec.pipeline import Checked, check_unit
+
     units = arrange(specs)
     found = {i: check_unit(unit, allowed) for i, unit in enumerate(units) if not unit.loose}
     used = {os.path.realpath(source.name) for result in found.values() for source in result.sources}
@@ -74,13 +79,22 @@ def errors_of(checked: Iterable[Checked]) -> list[Diagnostic]:
 
 def warned(result: Checked) -> str:
     """What a command that is about something else says of the warnings about a spec, at the end of its line."""
-    found = sum(diagnostic.severity == "warning" for diagnostic in result.report)
-    return f"; {counted(found, 'warning')}: see forgec check" if found else ""
+    return of_warnings(sum(diagnostic.severity == "warning" for diagnostic in result.report))
+
+
+def of_warnings(number: int) -> str:
+    """The same for so many."""
+    return f"; {counted(number, 'warning')}: see forgec check" if number else ""
 
 
 def exit_code(checked: Sequence[Checked], strict: bool = False) -> int:
     """The exit code that the findings call for; `strict` makes warnings count."""
-    errors = errors_of(checked)
+    return code_of(all_diagnostics(checked), strict)
+
+
+def code_of(found: Sequence[Diagnostic], strict: bool = False) -> int:
+    """The same for findings."""
+    errors = [diagnostic for diagnostic in found if diagnostic.severity == "error"]
     if any(diagnostic.code in UNREADABLE_CODES for diagnostic in errors):
         return UNREADABLE
-    return FINDINGS if errors or (strict and all_diagnostics(checked)) else CLEAN
+    return FINDINGS if errors or (strict and found) else CLEAN

@@ -5,38 +5,25 @@ from __future__ import annotations
 import difflib
 import json
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from forgec.codegen.manifest import MANIFEST, Outcome, build_manifest, compare, other_versions, read_manifest, write
+from forgec.codegen.outcome import MANIFEST, digest
 from forgec.commands.common import (
     FINDINGS,
-    all_diagnostics,
-    check_all,
-    errors_of,
-    exit_code,
+    code_of,
+    of_warnings,
     show,
     sources_option,
     specs_argument,
     strict_option,
-    warned,
 )
+from forgec.commands.compiling import Compiled, Package, compile_all
 from forgec.diagnostics import Diagnostic
 from forgec.diagnostics.json import as_dict
-from forgec.pipeline import Checked, generate_package
-
-
-@dataclass(frozen=True)
-class _Package:
-    name: str
-    spec: Path
-    folder: Path
-    files: dict[str, str]
-    manifest: str
-    outcome: Outcome
-    warned: str
+from forgec.files.units import arrange
+from forgec.memory import remember
 
 
 @click.command("compile")
@@ -76,39 +63,58 @@ def command(
 
     Exit codes: 0 done, 1 findings or drift, 2 a spec cannot be read.
     """
-    checked = check_all(specs, allowed)
-    packages = [_package(result, out) for result in checked if result.spec is not None]
-    problems = [] if only_check else [p for package in packages for p in _problems(package, force)]
+    compiled = compile_all(arrange(specs), out, allowed, anew=bool(force or allowed))
+    if strict or as_json:  # which show warnings, of which only the number is remembered
+        compiled = _with_warnings(compiled, out, allowed)
+    findings = [finding for one in compiled for finding in one.findings]
+    packages = [one for one in compiled if one.package is not None]
+    problems = [] if only_check else [p for one in packages for p in _problems(_package(one), force)]
     blocked = {problem.path for problem in problems}
     drift = False
-    for package in packages:
+    for one in packages:
+        package = _package(one)
         if only_check:
             drift = drift or package.outcome.changed
         elif package.folder.as_posix() not in blocked:
             failures = _write(package)
             problems.extend(failures)
             blocked.update(package.folder.as_posix() for _ in failures)
-    packages = [package for package in packages if package.folder.as_posix() not in blocked]
+        if not (allowed or one.recalled or package.folder.as_posix() in blocked):
+            _remember(one, out, only_check)
+    packages = [one for one in packages if _package(one).folder.as_posix() not in blocked]
     if as_json:
-        click.echo(json.dumps(_report(packages, [*all_diagnostics(checked), *problems], only_check), indent=2))
+        shown = [_package(one) for one in packages]
+        click.echo(json.dumps(_report(shown, [*findings, *problems], only_check), indent=2))
     else:
-        show([*errors_of(checked), *problems])
-        for package in packages:
-            _print(package, only_check)
-    code = exit_code(checked, strict)
+        show([*(finding for finding in findings if finding.severity == "error"), *problems])
+        for one in packages:
+            _print(_package(one), only_check, of_warnings(one.warnings))
+    code = code_of(findings, strict)
     sys.exit(max(code, FINDINGS) if drift or problems else code)
 
 
-def _package(result: Checked, out: Path) -> _Package:
-    assert result.spec is not None
-    files = generate_package(result.spec)
-    folder = out / result.spec.name
-    manifest = build_manifest(result.spec, files, read_manifest(folder))
-    outcome = compare(folder, files, manifest)
-    return _Package(result.spec.name, result.path, folder, files, manifest, outcome, warned(result))
+def _package(one: Compiled) -> Package:
+    assert one.package is not None
+    return one.package
 
 
-def _problems(package: _Package, force: bool) -> list[Diagnostic]:
+def _with_warnings(compiled: list[Compiled], out: Path, allowed: tuple[str, ...]) -> list[Compiled]:
+    """The same, where those that have warnings have them at hand."""
+    lacking = [one.unit for one in compiled if one.recalled and one.warnings]
+    again = {one.unit.base: one for one in compile_all(lacking, out, allowed, anew=True)}
+    return [again.get(one.unit.base, one) for one in compiled]
+
+
+def _remember(one: Compiled, out: Path, only_check: bool) -> None:
+    """Note what is in the folder now, unless it is not what it should be."""
+    package = _package(one)
+    if one.read is None or (only_check and package.outcome.changed):
+        return
+    written = {name: digest(text) for name, text in {**package.files, MANIFEST: package.manifest}.items()}
+    remember(one.unit, out, package.name, warnings=one.warnings, sources=one.sources, read=one.read, written=written)
+
+
+def _problems(package: Package, force: bool) -> list[Diagnostic]:
     folder = package.folder.as_posix()
     if package.outcome.foreign and not force:
         message = "this folder holds files that forgec did not generate"
@@ -120,7 +126,11 @@ def _problems(package: _Package, force: bool) -> list[Diagnostic]:
     return []
 
 
-def _write(package: _Package) -> list[Diagnostic]:
+def _write(package: Package) -> list[Diagnostic]:
+    if not package.outcome.changed:
+        return []
+    from forgec.codegen.manifest import write
+
     try:
         write(package.folder, package.files, package.manifest, package.outcome)
     except OSError as error:
@@ -129,15 +139,17 @@ def _write(package: _Package) -> list[Diagnostic]:
     return []
 
 
-def _print(package: _Package, only_check: bool) -> None:
+def _print(package: Package, only_check: bool, warned: str) -> None:
     outcome = package.outcome
     counts = f"{len(outcome.written)} written, {len(outcome.unchanged)} unchanged, {len(outcome.removed)} removed"
     if not only_check:
-        click.echo(f"{package.spec.as_posix()} -> {package.folder.as_posix()}: {counts}{package.warned}")
+        click.echo(f"{package.spec.as_posix()} -> {package.folder.as_posix()}: {counts}{warned}")
         return
     if not outcome.changed:
-        click.echo(f"{package.spec.as_posix()}: {package.folder.as_posix()} is up to date{package.warned}")
+        click.echo(f"{package.spec.as_posix()}: {package.folder.as_posix()} is up to date{warned}")
         return
+    from forgec.codegen.manifest import other_versions
+
     versions = other_versions(package.folder, package.manifest)
     for name in outcome.written if not versions else ():
         click.echo(_diff(package, name), err=True, nl=False)
@@ -151,7 +163,7 @@ def _print(package: _Package, only_check: bool) -> None:
     click.echo(f"{package.folder.as_posix()} is not up to date; run: {again}", err=True)
 
 
-def _diff(package: _Package, name: str) -> str:
+def _diff(package: Package, name: str) -> str:
     path = package.folder / name
     new = package.manifest if name == MANIFEST else package.files[name]
     try:
@@ -164,7 +176,7 @@ def _diff(package: _Package, name: str) -> str:
     return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
 
 
-def _report(packages: list[_Package], diagnostics: list[Diagnostic], only_check: bool) -> dict[str, object]:
+def _report(packages: list[Package], diagnostics: list[Diagnostic], only_check: bool) -> dict[str, object]:
     return {
         "packages": [
             {
