@@ -48,6 +48,7 @@ _ELSEWHERE = {
     **dict.fromkeys(("row_number", "rownum", "seq"), "the number of the row is `n()`"),
 }
 """Generators by names that they have elsewhere."""
+_NORMAL = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*[\s\S]*?\*/|(?P<normal>\bnormal(?=\s*\())", re.IGNORECASE)
 _LENGTHS = {"uniform": 2, "gauss": 2, "chance": 1, "pick": 1, "pick_skewed": 1, "n": 0}
 
 Kind = Literal["uniform", "gauss", "chance", "weighted", "pick", "pick_skewed", "fake", "n"]
@@ -99,11 +100,8 @@ class DrawChecker:
 
     def drawn(self, text: SqlText, wanted: Type) -> Drawn | None:
         """SQL of a type with its draws; None when it was reported."""
-        # sqlglot cannot read it
-        if (normal := re.search(r"\bnormal\s*\(", text.span.text, re.IGNORECASE)) is not None:
-            start = text.span.start + normal.start()
-            place = Span(text.span.source, start, start + len("normal"))
-            self.checker.report.error("AFS404", "unknown function `normal`", place, help=_ELSEWHERE["normal"])
+        if (normal := _normal_in(text)) is not None:  # sqlglot cannot read it
+            self.checker.report.error("AFS404", "unknown function `normal`", normal, help=_ELSEWHERE["normal"])
             return None
         fragment = parse_sql(text, self.checker.report)
         if fragment is None:
@@ -325,6 +323,15 @@ class DrawChecker:
             hint = did_you_mean(kind, FAKES) or f"there are {', '.join(FAKES)}"
             raise self._refused("AFS622", f"no fake is called '{kind}'", fragment, parts[0], hint)
         return self._draw("fake", Cell(Text()), fragment.span_of(tree), fake=(kind, locale))
+
+
+def _normal_in(text: SqlText) -> Span | None:
+    """Where `normal` is called, outside of texts and comments."""
+    for found in _NORMAL.finditer(text.span.text):
+        if found["normal"]:
+            start = text.span.start + found.start()
+            return Span(text.span.source, start, start + len("normal"))
+    return None
 
 
 def chosen(number: exp.Expr, parts: list[exp.Expr]) -> exp.Expr:
