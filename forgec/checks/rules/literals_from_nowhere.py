@@ -39,6 +39,8 @@ def literals_from_nowhere(subject: Subject) -> Iterator[Finding]:
           says "what was paid": $paid;
         }
     """
+    held = {name: _held(world) for name, world in subject.spec.worlds.items()}
+    told = {name: _told(tool, subject.spec) for name, tool in subject.spec.tools.items()}
     for task in subject.spec.tasks.values():
         wanted = [one.text for one in (task.intent, *(request.text for request in task.requests)) if one is not None]
         said = _words(" ".join([*wanted, *map(_known, task.facts)]))
@@ -52,11 +54,11 @@ def literals_from_nowhere(subject: Subject) -> Iterator[Finding]:
                     continue
                 if isinstance(parameter.type, Enum) or not isinstance(parameter.type, Text):
                     continue
-                known = said, learnt, _told(node.tool, subject.spec)
+                known = said, learnt, told[node.tool]
                 if not any(_words(given.value) in text for text in known):
                     message = f"nobody can know this: it is no fact of `{task.name}`, and its texts do not have it"
                     yield Finding(message, word(node.span, given.text), help="make it a `fact`, or find it by a call")
-            learnt = learnt or _held(subject.spec.worlds[task.world])
+            learnt = held[task.world]
 
 
 def _known(fact: m.Fact) -> str:
@@ -76,8 +78,7 @@ def _held(world: m.World) -> str:
     return _words(" ".join(str(value) for value in values if value is not None))
 
 
-def _told(tool: str, spec: m.Spec) -> str:
+def _told(tool: m.Tool, spec: m.Spec) -> str:
     """What agents read about a tool and about their work."""
-    one = spec.tools[tool]
-    rules = [rule.doc for rule in spec.rules]
-    return _words(" ".join([spec.policy, spec.doc, one.doc, *rules, *(parameter.doc for parameter in one.parameters)]))
+    parameters = (parameter.doc for parameter in tool.parameters)
+    return _words(" ".join([spec.policy, spec.doc, tool.doc, *(rule.doc for rule in spec.rules), *parameters]))

@@ -10,7 +10,7 @@ from forgec.model import walk
 
 
 def paid_for_nothing(subject: Subject) -> Iterator[Finding]:
-    """No call of a plan writes anything, and nothing has to be said: an agent that does nothing is paid.
+    """No call of a plan, or of one of several, writes anything, and nothing has to be said: doing nothing is paid.
 
     A task that is about finding something out has a `says`.
 
@@ -33,6 +33,7 @@ def paid_for_nothing(subject: Subject) -> Iterator[Finding]:
     """
     writing = {tool.name for tool in subject.spec.tools.values() if walk.written(tool.body)}
     for task in subject.spec.tasks.values():
-        calls = {node.tool for node in task.plan if isinstance(node, m.CallNode)}
-        if not task.says and not task.expect and writing.isdisjoint(calls):
+        plans = [{node.tool for node in plan.nodes if isinstance(node, m.CallNode)} for plan in task.plans]
+        accepted = plans if not task.expect else plans[:1]  # behind the gold plan it holds
+        if not task.says and any(writing.isdisjoint(tools) for tools in accepted):
             yield Finding(f"`{task.name}` pays an agent that does nothing", task.span, help="add a `says`")
