@@ -47,7 +47,7 @@ DESK = dedent(
     }
 
     task settle on small "Pay what is owed" {
-      intent "You want to pay what you owe, and to hear how much that was."
+      intent "You are member M1. You want to pay what you owe, and to hear how much that was."
       plan {
         paid = pay(member_id: 'M1');
       }
@@ -508,8 +508,8 @@ def test_a_false_expectation_is_shown_with_the_values_it_looked_at() -> None:
     "step",
     [
         "expect (select max(cast(name as integer)) from members) > 0;",
-        "name_of(member_id: (select cast(cast(name as integer) as text) from members limit 1));",
-        "name_of(member_id: 'M1') returns (select cast(cast(name as integer) as text) from members limit 1);",
+        "name_of(member_id: (select cast(cast(name as integer) as text) from members order by name limit 1));",
+        "name_of(member_id: 'M1') returns (select cast(cast(name as integer) as text) from members order by name limit 1);",
     ],
 )
 def test_what_duckdb_cannot_compute_is_a_finding(step: str) -> None:
