@@ -39,8 +39,8 @@ IN_WORDS = {
     "go on from it with writes.",
     "AFS707": "An episode of the task begins with rows that are drawn, and with facts and texts that are computed of "
     "them. One of these cannot be had: there is no row to draw, or a value that DuckDB does not compute.",
-    "AFS710": "A line of a file of tasks is an object of JSON of the form that `forgec tasks --schema` prints. This one "
-    "is none, or a part of it is of another form; the finding names the part.",
+    "AFS710": "A line of a file of tasks is an object of JSON of the form that `forgec tasks --schema` prints. This is "
+    "none, or a part of it is of another form; the finding names the part.",
     "AFS801": "A file under `generated/` is not as forgec wrote it. Change the spec and compile it again; `--force` "
     "writes over what was changed.",
     "AFS802": "Two specs of one command declare an environment of the same name, and their packages would lie in one "
