@@ -193,6 +193,11 @@ def test_what_is_too_large_is_refused() -> None:
         t.Decimal(6, 2).decode("1E+999999999")
 
 
+def test_other_separators_are_said() -> None:
+    with pytest.raises(Unreadable, match="separated by commas"):
+        documents_in("k;a\n1;2\n", "csv", "")
+
+
 def test_a_quote_that_is_never_closed_takes_no_time() -> None:
     with pytest.raises(Unreadable, match="never closed"):
         documents_in("a\n" + '"' + 'x""' * 2_000_000, "csv", "")

@@ -102,7 +102,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        if len(header) == 1 and re.search(r"[;\t|]", header[0]):
+        raise Unreadable("fields are separated by commas", 0)
+    twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise Unreadable(f"the name {twice[:100]!r} stands twice in one object")
     return found
 
