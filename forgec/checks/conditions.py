@@ -16,6 +16,8 @@ from forgec.sql.scope import Row, Rows
 from forgec.sql.tree import Lookup, Value, exp
 
 Kind = Literal["guard", "branch", "rule", "check", "invariant", "rows", "expect"]
+MAX_EARLIER = 8
+"""So many of the conditions before one are looked at, the last that have to do with it."""
 _HOLDS = frozenset({True})
 _PASSES = frozenset({True, None})
 _FAILS = frozenset({False, None})
@@ -61,8 +63,8 @@ def _decide(condition: Condition, reader: _Reader) -> Decided | None:
     alone = _holds(condition, base)
     if alone is not None:
         return Decided(condition, alone)
-    about = terms_of(condition.tree)
-    earlier = [fact for fact in condition.earlier if not about.isdisjoint(terms_of(fact.tree))]
+    about = frozenset(map(hash, terms_of(condition.tree)))
+    earlier = [fact for fact in condition.earlier if not about.isdisjoint(fact.about)][-MAX_EARLIER:]
     if not earlier:
         return None
     facts = [*base, *(one for fact in earlier for one in reader.facts_of_rows(fact.tree, condition))]

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise, product
 
 from forgec.source import Span
@@ -25,7 +26,7 @@ Outcome = bool | None
 """True, false, or NULL."""
 Point = bool | str | Decimal | None
 
-MAX_CASES = 500
+MAX_CASES = 200
 _OTHER = "\uffff"
 """A text that nothing is compared with."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -51,6 +52,11 @@ class Fact:
     outcomes: frozenset[Outcome]
     span: Span | None = None
     state: bool = False
+
+    @cached_property
+    def about(self) -> frozenset[int]:
+        """The hashes of its terms, to tell quickly whether it can matter."""
+        return frozenset(map(hash, terms_of(self.tree)))
 
 
 @dataclass
@@ -150,7 +156,7 @@ def _relevant(terms: _Terms, facts: list[Fact], condition: exp.Expr) -> tuple[li
     """The facts that have to do with a condition, as many as can be looked at, and the terms of all."""
     used: list[Fact] = []
     for fact in facts:
-        if terms.keys().isdisjoint(terms_of(fact.tree)):
+        if fact.about.isdisjoint(map(hash, terms.keys())):
             continue
         more = _Terms()
         for tree in (condition, *(one.tree for one in used), fact.tree):

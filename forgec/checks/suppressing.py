@@ -15,9 +15,9 @@ from forgec.syntax.scan import SCAN
 _ALLOW = re.compile(r"--\s*allow\s+(?P<code>AF[SW]\w*)(?P<rest>.*)")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Permission:
-    """A comment, the rule that it names, its reason, and the lines in which it allows findings to begin."""
+    """A comment, the rule that it names, its reason, and the line that it is about: below it, if it stands alone."""
 
     span: Span
     code: str
@@ -26,11 +26,13 @@ class Permission:
     above: bool
 
     def allows(self, code: str, span: Span) -> bool:
-        """Whether it is about a finding of this code at this place."""
-        if code != self.code or span.source is not self.span.source:
-            return False
-        first, last = span.source.position(span.start)[0], span.source.position(max(span.end - 1, span.start))[0]
-        return self.line == first if self.above else first <= self.line <= last
+        """Whether it is about a finding of this code at a place in its line."""
+        return code == self.code and (not self.above or self.line == lines_of(span)[0])
+
+
+def lines_of(span: Span) -> range:
+    """The numbers of the lines that a place lies in."""
+    return range(span.source.position(span.start)[0], span.source.position(max(span.end - 1, span.start))[0] + 1)
 
 
 def permissions(source: Source) -> Iterator[Permission]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from forgec.checks.rules import RULES
 from forgec.checks.rules.useless_permissions import useless_permissions
 from forgec.checks.subject import Finding, Subject
-from forgec.checks.suppressing import Permission, permissions
+from forgec.checks.suppressing import Permission, lines_of, permissions
 from forgec.diagnostics import Diagnostic, Label
 from forgec.model.spec import Spec
 from forgec.source import Source
@@ -19,10 +19,14 @@ def find_warnings(spec: Spec, items: tuple[Item, ...]) -> Iterator[Diagnostic]:
     subject = Subject(spec, items)
     found = [(rule.code, one) for rule in RULES.values() if rule.find is not None for one in rule.find(subject)]
     allowing = [one for source in _sources(items) for one in permissions(source)]
-    used: list[Permission] = []
+    by_line: dict[tuple[int, int], list[Permission]] = {}
+    for permission in allowing:
+        by_line.setdefault((id(permission.span.source), permission.line), []).append(permission)
+    used: set[Permission] = set()
     for code, finding in found:
-        allowed = [one for one in allowing if one.reason and one.allows(code, finding.span)]
-        used.extend(allowed)
+        near = (one for n in lines_of(finding.span) for one in by_line.get((id(finding.span.source), n), ()))
+        allowed = [one for one in near if one.reason and one.allows(code, finding.span)]
+        used.update(allowed)
         if not allowed:
             yield _warning(code, finding)
     for finding in useless_permissions(allowing, used, RULES):
