@@ -27,7 +27,16 @@ from tests.test_commands import invoke
 
 ROOT = Path(__file__).parent.parent
 CASES = ROOT / "tests" / "cases"
-NAMES = ("tasks", "tasks_that_begin_differently", "bulk_tasks", "domain_types", "lists_and_maps", "records", "sides")
+NAMES = (
+    "tasks",
+    "tasks_that_begin_differently",
+    "tasks_with_everything",
+    "bulk_tasks",
+    "domain_types",
+    "lists_and_maps",
+    "records",
+    "sides",
+)
 SPECS = [*sorted((ROOT / "specs").glob("*.afs")), *(CASES / name / "spec.afs" for name in NAMES)]
 
 

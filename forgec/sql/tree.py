@@ -138,7 +138,17 @@ def parse_sql(text: SqlText, report: Report) -> Fragment | None:
     if len(trees) != 1 or trees[0] is None:
         report.error("AFS402", "one expression or statement stands here, without a `;`", text.span)
         return None
+    _lift_joins(trees[0])
     return Fragment(text, trees[0])
+
+
+def _lift_joins(tree: exp.Expr) -> None:
+    """Of a select that begins with its `from`, sqlglot takes the joins for a part of the first table."""
+    from_ = tree.args.get("from_") if isinstance(tree, exp.Select) else None
+    joins = from_.this.args.get("joins") if from_ is not None and not tree.args.get("joins") else None
+    if joins and from_ is not None:
+        from_.this.set("joins", None)
+        tree.set("joins", joins)
 
 
 def _report_parse(error: ParseError, text: SqlText, report: Report) -> None:

@@ -36,9 +36,9 @@ class Ref:
     def read(self, values: Mapping[str, Any]) -> Any:
         """What this refers to among `values`. Raises `TaskError` where the path leads nowhere."""
         value = values[self.name]
-        if value is None:  # no row, or a node that was skipped
-            return None
         for depth, part in enumerate(self.path):
+            if value is None:  # no row, a node that was skipped, or a record that is not there
+                return None
             if not isinstance(value, Mapping) or part not in value:
                 raise TaskError(f"{'.'.join((self.name, *self.path[:depth]))} has no {part!r}")
             value = value[part]

@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent.parent
 CASE = ROOT / "tests" / "cases" / "tasks_that_begin_differently"
 SHOP = CASE / "generated" / "shop"
 SEEDS = range(6)
+CASES = [CASE / "spec.afs", CASE.parent / "tasks_with_everything" / "spec.afs", CASE.parent / "bulk_tasks" / "spec.afs"]
 SPECS = sorted((ROOT / "specs").glob("*.afs"))
 
 
@@ -134,11 +135,11 @@ def test_a_task_that_cannot_begin_says_so(tmp_path: Path) -> None:
         load_environment(folder).reset("cancel_any")
 
 
-@pytest.mark.parametrize("path", [CASE / "spec.afs", *SPECS], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [*CASES, *SPECS], ids=lambda path: path.parent.name + "-" + path.stem)
 def test_the_reference_executor_plays_plans_to_the_same_end(path: Path) -> None:
     spec = check(path).spec
     assert spec is not None
-    env = load_environment(SHOP if path.parent == CASE else ROOT / "generated" / spec.name)
+    env = load_environment((path.parent if path in CASES else ROOT) / "generated" / spec.name)
     for task in spec.tasks.values():
         for seed in range(3 if task.samples else 1):
             for number, plan in enumerate(task.plans):
