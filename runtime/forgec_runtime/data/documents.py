@@ -102,9 +102,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        if len(header) == 1 and re.search(r"[;\t|]", header[0]):
-        raise Unreadable("fields are separated by commas", 0)
-    twice = next(name for i, name in enumerate(names) if name in names[:i])
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise Unreadable(f"the name {twice[:100]!r} stands twice in one object")
     return found
 
@@ -158,6 +156,8 @@ def _csv(text: str) -> Iterator[Document]:
     _, header = next(records, (0, []))
     if not header:
         raise Unreadable("this file is empty: its first line names the columns", 0)
+    if len(header) == 1 and re.search(r"[;\t|]", header[0]):
+        raise Unreadable("fields are separated by commas", 0)
     twice = next((name for i, name in enumerate(header) if name in header[:i]), None)
     if twice is not None:
         raise Unreadable(f"the column {twice[:100]!r} stands twice in the first line", 0)
