@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test differential lint types format clean bench bench-constructs bench-retail conformance tau2
+.PHONY: demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2
 
 # Installs, compiles all specs, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-import black
-from black.mode import TargetVersion
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from forgec.codegen import source
@@ -38,5 +36,8 @@ def render(template: str, **context: Any) -> str:
 
 def render_python(template: str, **context: Any) -> str:
     """A Python module, formatted by black."""
+    import black  # here, because most commands write no Python, and it takes a sixth of their start
+    from black.mode import TargetVersion
+
     mode = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY311})
     return black.format_str(render(template, **context), mode=mode)

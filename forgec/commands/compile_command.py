@@ -53,7 +53,9 @@ def command(
 
     Writes only what changed, and removes files that it wrote before and that are no longer generated. A file edited by
     hand is never overwritten without --force. A spec with errors leaves its package as it was. Rows that lie outside
-    are no part of a package; where they are allowed to be read, they are checked, and their hashes noted.
+    are no part of a package; where they are allowed to be read, they are checked, and their hashes noted. What is up
+    to date is remembered in a cache folder, which FORGEC_CACHE can name: it is not parsed again until a file of it
+    changes.
 
     \b
     Examples:

@@ -44,6 +44,10 @@ class Cell:
     claims: tuple[Claim, ...] = field(default=(), compare=False)
     extent: int = field(default=1, compare=False)
 
+    def __deepcopy__(self, _: object) -> Cell:
+        """Nothing changes it, and trees are copied with the cells of their nodes, again and again."""
+        return self
+
 
 @dataclass(frozen=True)
 class Row:
