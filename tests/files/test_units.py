@@ -128,3 +128,9 @@ def test_a_spec_is_bounded_in_all_of_its_files(folder: Path, files: int) -> None
         (folder / f"part{i}.afs").write_text(f"extend shop;\n{filler}", encoding="utf-8")
     result = invoke("check", "specs/shop.afs")
     assert result.exit_code == 1 and "error[AFS005]: a spec has at most" in result.stderr
+
+
+def test_what_is_unused_in_a_file_that_others_may_use_is_no_news(folder: Path) -> None:
+    (folder / "shop_tests.afs").write_text(PART + "\nfunction two() returns integer = 2;\n", encoding="utf-8")
+    checked = invoke("check", "specs/shop.afs")
+    assert "`two` is never used" in checked.stderr and "`one`" not in checked.stderr

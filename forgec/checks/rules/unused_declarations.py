@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forgec.checks.subject import Finding, Subject
+from forgec.files.heads import head_of
 from forgec.syntax import nodes
 
 _WORDS: dict[type[nodes.Item], str] = {
@@ -21,7 +22,7 @@ def unused_declarations(subject: Subject) -> Iterator[Finding]:
     """An enum, record, type, view, function or action is declared, and nothing uses it.
 
     Whoever reads the spec looks for its use in vain. Often the use was forgotten: a column that should have the type,
-    a tool that should do the action.
+    a tool that should do the action. Files that are only used may hold what other specs need, and are left out.
 
     Bad:
 
@@ -37,6 +38,8 @@ def unused_declarations(subject: Subject) -> Iterator[Finding]:
     """
     for item in subject.items:
         if not isinstance(item, nodes.Enum | nodes.Record | nodes.Domain | nodes.View | nodes.Function | nodes.Action):
+            continue
+        if item.span.source is not subject.spec.source and head_of(item.span.source) is None:
             continue
         name, what = item.name.text, _WORDS[type(item)]
         if name not in _used(item, subject):
