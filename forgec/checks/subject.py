@@ -102,7 +102,9 @@ class Subject:
         return frozenset(one.action.name for one in statements if isinstance(one, m.Do))
 
     def touches_tables(self, routine: m.Routine) -> bool:
-        """Whether a body, or an action that it does, reads or changes any table."""
+        """Whether a body, or an action that it does, reads or changes any table, or a parameter is a key of one."""
+        if any(parameter.references is not None for parameter in routine.parameters):
+            return True
         sqls = [sql for statement in walk.statements(routine.body) for sql in walk.sqls_of(statement)]
         return any(sql.reads or sql.change is not None for sql in sqls)
 

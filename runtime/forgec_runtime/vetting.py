@@ -37,8 +37,8 @@ _OF_MODULES = {
 }  # fmt: skip
 """What is known of a call, of the twins of SQL and of the types."""
 _OWN_MODULES = {"actions", "functions", "syncs"}
-_METHODS = {"endswith", "replace", "startswith"}
-"""Of texts."""
+_OF_VALUES = {"day", "endswith", "join", "month", "replace", "startswith", "year"}
+"""What is known of texts and dates."""
 _BUILTINS = {
     "abs", "all", "any", "bool", "dict", "enumerate", "float", "int", "len", "list", "max", "min", "next", "object",
     "range", "round", "sorted", "str", "sum", "tuple", "zip",
@@ -132,7 +132,7 @@ class _Vetting:
                 return None if node.attr in _OF_MODULES[base] else f"{base}.{node.attr}"
             if base in _OWN_MODULES:
                 return _hidden(node.attr)
-        return None if node.attr in _METHODS else f".{node.attr}"
+        return None if node.attr in _OF_VALUES else f".{node.attr}"
 
 
 def _is_known(node: ast.AST) -> bool:
