@@ -85,7 +85,8 @@ class Programs:
     def __init__(self, spec: Spec, seed: object) -> None:
         self.spec = spec
         self.chance = random.Random(f"{seed}")
-        self._weights = [4 if any(world.rows.values()) else 1 for world in spec.worlds.values()]
+        self._worlds = [world for world in spec.worlds.values() if world.known]
+        self._weights = [4 if any(world.rows.values()) else 1 for world in self._worlds]
 
     def program(self, *, episodes: int = 0, calls: int = 0, tools: Sequence[str] = ()) -> Program:
         """So many episodes and calls, in groups of random sizes; unless told, a dozen calls, and now and then many.
@@ -98,7 +99,7 @@ class Programs:
         calls = calls or (40 if large else 12)
         known = list(tools or self.spec.tools)
         tools = chance.sample(known, min(len(known), chance.randint(2, 6))) if chance.random() < 0.7 else known
-        worlds = chance.choices(list(self.spec.worlds), self._weights, k=episodes)
+        worlds = [world.name for world in chance.choices(self._worlds, self._weights, k=episodes)]
         first, steps = tuple(worlds), list[Step]()
         while calls > 0:
             if episodes > 1 and chance.random() < 0.15:

@@ -65,7 +65,7 @@ def test_random_calls_end_as_in_one_process(name: str) -> None:
     env = load_environment(GENERATED / name)
     kinds = set()
     with Workers(GENERATED / name, 3) as pool:
-        for seed, world in enumerate(env.worlds):
+        for seed, world in enumerate(name for name in env.worlds if not env.denied(name)):
             here, there = [env.reset(world) for _ in range(7)], [pool.reset(world) for _ in range(7)]
             for turn in range(8):
                 calls = random_calls(env, world, 100 * seed + turn, 20)
