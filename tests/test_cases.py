@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from forgec.codegen.manifest import MANIFEST
+from forgec.codegen.outcome import MANIFEST
 from forgec.commands import forgec
 from forgec.model import spec as m
 from forgec.pipeline import check
