@@ -473,7 +473,7 @@ def test_options_that_do_not_go_together(kiosk: str) -> None:
     for arguments in (["--policy", "--schemas"], ["rent", "--policy"]):
         result = invoke("show", kiosk, *arguments)
         assert result.exit_code == 2
-        assert "--policy goes with neither NAME nor --schemas" in result.stderr
+        assert "--policy, --schemas and --hashes stand alone" in result.stderr
 
 
 def test_a_spec_with_findings_is_not_shown(kiosk: str) -> None:
@@ -528,7 +528,7 @@ def test_a_tool_of_the_library() -> None:
 def test_every_example_in_the_help_works(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     lines = [line.split() for line in shown("--help").splitlines() if line.strip().startswith("forgec show ")]
-    assert len(lines) == 5
+    assert len(lines) == 6
     for _, *arguments in lines:
         assert invoke(*arguments).exit_code == 0
 

@@ -53,8 +53,8 @@ _COMPILER = (
     Fault(
         "a table does not say in its own words that a row is missing",
         _BODY,
-        "if text:\n            return _refuse(ast.Constant(text))",
-        "if not text:\n            return _refuse(ast.Constant(text))",
+        "if len(missing) == 1:",
+        "if len(missing) == 2:",
         tools="close_day",
     ),
     Fault(
@@ -301,6 +301,7 @@ _COMPILER = (
 )
 
 _CALL, _CONSTRAINTS, _EPISODE = "forgec_runtime.call", "forgec_runtime.constraints", "forgec_runtime.episode"
+_DOCUMENTS = "forgec_runtime.documents"
 _ENVIRONMENT, _QUERIES, _SCHEMA = "forgec_runtime.environment", "forgec_runtime.query", "forgec_runtime.schema"
 _SQL, _WORLD = "forgec_runtime.sql", "forgec_runtime.world"
 
@@ -356,9 +357,9 @@ _RUNTIME = (
     ),
     Fault(
         "the rows of a list come as they were written",
-        _CALL,
-        "rows = sorted(self.under(table, parent), key=itemgetter(last))",
-        "rows = self.under(table, parent)",
+        _DOCUMENTS,
+        "rows = sorted(under(table, parent), key=itemgetter(last))",
+        "rows = under(table, parent)",
         tools="add_cup spoons tray",
     ),
     Fault(
@@ -490,8 +491,8 @@ _RUNTIME = (
     Fault(
         "an index gives rows as they were",
         _CALL,
-        "kept = [row for row in rows or () if key_of(row) not in changed]",
-        "kept = list(rows or ())",
+        "kept = [row for row in rows if key_of(row) not in changed]",
+        "kept = list(rows)",
     ),
     Fault(
         "an index does not know the rows of the episode",
