@@ -53,8 +53,8 @@ _COMPILER = (
     Fault(
         "a table does not say in its own words that a row is missing",
         _BODY,
-        "if len(missing) == 1:",
-        "if len(missing) == 2:",
+        'missing = self.low.tables[parameter.references or ""].missing',
+        "missing: tuple[str, ...] = ()",
         tools="close_day",
     ),
     Fault(
