@@ -26,8 +26,8 @@ _IMPORTS = {
 }  # fmt: skip
 _OF_MODULES = {
     "call": {
-        "breaks", "delete", "document", "documents", "each", "find", "insert", "matches", "row", "rows", "single",
-        "unknown", "update", "value", "violation", "where",
+        "before", "breaks", "delete", "document", "documents", "each", "find", "insert", "matches", "row", "rows",
+        "single", "unknown", "update", "value", "violation", "where",
     },
     "sql": set(sql.__all__),
     "t": {
@@ -45,7 +45,7 @@ _BUILTINS = {
 }  # fmt: skip
 _NODES = (
     ast.Module, ast.ImportFrom, ast.alias, ast.FunctionDef, ast.ClassDef, ast.arguments, ast.arg, ast.keyword,
-    ast.Expr, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Return, ast.Raise, ast.Pass,
+    ast.Expr, ast.Assign, ast.AnnAssign, ast.If, ast.For, ast.Return, ast.Raise, ast.Pass, ast.Break,
     ast.Name, ast.Constant, ast.Attribute, ast.Subscript, ast.Slice, ast.Call, ast.Starred, ast.Lambda, ast.IfExp,
     ast.Tuple, ast.List, ast.Dict, ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.comprehension,
     ast.JoinedStr, ast.FormattedValue, ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.expr_context,
@@ -79,6 +79,7 @@ class _Vetting:
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
         self.own = _bound(tree)
+        self.fields = _fields(tree)
         self.known: set[int] = set()
         """The nodes of the two expressions that have a form of their own."""
 
@@ -100,7 +101,7 @@ class _Vetting:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             return _problem_of_definition(node)
         if isinstance(node, ast.Name):
-            return self._problem_of_name(node)
+            return None if id(node) in self.fields else self._problem_of_name(node)
         if isinstance(node, ast.arg):
             return f"parameter {node.arg}" if node.arg in _OF_MODULES.keys() - {"call"} else _hidden(node.arg)
         if isinstance(node, ast.Attribute):
@@ -156,6 +157,12 @@ def _bound(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add(node.asname or node.name)
     return found
+
+
+def _fields(tree: ast.Module) -> set[int]:
+    """The names of what rows hold, which are no names of the module."""
+    rows = [part for node in tree.body if isinstance(node, ast.ClassDef) for part in node.body]
+    return {id(part.target) for part in rows if isinstance(part, ast.AnnAssign)}
 
 
 def _hidden(name: str) -> str | None:

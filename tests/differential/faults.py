@@ -581,8 +581,8 @@ _RUNTIME = (
     Fault(
         "a fork writes into the rows of its origin",
         _EPISODE,
-        "{name: dict(rows) for name, rows",
-        "{name: rows for name, rows",
+        "copy.overlay = {name: dict(rows) for name, rows",
+        "copy.overlay = {name: rows for name, rows",
     ),
     Fault(
         "a fork makes the keys of its origin again",

@@ -25,7 +25,7 @@ world w { accounts (id, owner, box) values ('A1', 'Ann', {'wide': 1, 'high': 2})
 
 @dataclass(frozen=True)
 class Verdict:
-    """A spec that was checked, and all that was said about it, which can be shown."""
+    """A spec that was checked, and the errors that were told, which can be shown; nobody minds warnings here."""
 
     checked: Checked
     report: Report
@@ -44,6 +44,7 @@ def judge(text: str, name: str = "desk.afs") -> Verdict:
     """What the compiler says to a spec. Raises whatever it raises: that would be a bug."""
     report = Report()
     checked = check_source(Path(name), Source(name, text), report)
+    report = Report([diagnostic for diagnostic in report.diagnostics if diagnostic.severity == "error"])
     return Verdict(checked, report, render_text(report))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from forgec_runtime import Environment, Tasks, World
+from forgec_runtime import Environment, Hashes, Tasks, World
 
 from .schema import MEMBERS, ORDERS
 from .tools import ACCOUNT, CANCEL_ORDER, ORDERS_OF, PAY, REORDER
@@ -33,6 +33,7 @@ ENVIRONMENT = Environment(
     invariants=(),
     worlds=(World("small", _HERE / "worlds" / "small.json"),),
     tasks=Tasks(_HERE / "tasks.jsonl"),
+    hashes=Hashes(_HERE / "hashes.json"),
 )
 
 __all__ = ["ENVIRONMENT"]
