@@ -72,14 +72,15 @@ class Both:
         return episodes
 
 
-def seconds(run: Callable[[], object], rounds: int) -> float:
-    """The median of so many runs."""
+def seconds(run: Callable[[], object], rounds: int, times: int = 1) -> float:
+    """What one run takes: the median of so many rounds, each of so many runs."""
     taken = []
     for _ in range(rounds):
         gc.collect()
         start = time.perf_counter()
-        run()
-        taken.append(time.perf_counter() - start)
+        for _ in range(times):
+            run()
+        taken.append((time.perf_counter() - start) / times)
     return statistics.median(taken)
 
 
@@ -98,7 +99,7 @@ def measures(both: Both) -> Iterator[Measure]:
     plans = both.plans
     actions = sum(map(len, plans))
     both.play_ours(plans)  # decodes what the plans touch, as a training run does once
-    yield Measure("start of an environment", seconds(both.theirs, 10), seconds(both.fresh, 1_000), "s", 1_000)
+    yield Measure("start of an environment", seconds(both.theirs, 10), seconds(both.fresh, 5, 1_000), "s", 1_000)
 
     every = list(chain.from_iterable(plans))
     environments = [both.theirs() for _ in range(3)]
@@ -119,7 +120,7 @@ def measures(both: Both) -> Iterator[Measure]:
     environment = both.theirs()
     both.play_theirs(environment, longest)
     pair = both.play_ours([longest, longest])
-    compared = seconds(lambda: state_differences(*pair), 500)
+    compared = seconds(lambda: state_differences(*pair), 5, 200)
     yield Measure("comparison of two final states", 2 * seconds(environment.get_db_hash, 5), compared, "s", 1_000)
 
     def their_replay() -> None:
