@@ -77,15 +77,15 @@ class _Vetting:
     """One look at a module."""
 
     def __init__(self, tree: ast.Module) -> None:
-        self.tree = tree
-        self.own = _bound(tree)
+        self.nodes = list(ast.walk(tree))
+        self.own, self.modules = _bound(self.nodes), _modules(self.nodes)
         self.fields = _fields(tree)
         self.known: set[int] = set()
         """The nodes of the two expressions that have a form of their own."""
 
     def problems(self) -> Iterator[tuple[ast.AST, str]]:
         """The nodes that should not be there, each with what it is."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if _is_known(node):
                 self.known.update(map(id, ast.walk(node)))
             if id(node) in self.known:
@@ -121,7 +121,7 @@ class _Vetting:
             return f"assignment to {node.id}" if node.id in _OF_MODULES else _hidden(node.id)
         if node.id == "_HERE":
             return None
-        known = node.id in self.own or node.id in _BUILTINS
+        known = (node.id in self.own or node.id in _BUILTINS) and node.id != "Path"
         return _hidden(node.id) if known else f"name {node.id}"
 
     def _problem_of_attribute(self, node: ast.Attribute) -> str | None:
@@ -131,7 +131,7 @@ class _Vetting:
             base = node.value.id
             if base in _OF_MODULES:
                 return None if node.attr in _OF_MODULES[base] else f"{base}.{node.attr}"
-            if base in _OWN_MODULES:
+            if base in self.modules:
                 return _hidden(node.attr)
         return None if node.attr in _OF_VALUES else f".{node.attr}"
 
@@ -144,10 +144,10 @@ def _is_known(node: ast.AST) -> bool:
     return isinstance(func, ast.Attribute) and func.attr == "read_text" and ast.dump(node) == _POLICY
 
 
-def _bound(tree: ast.Module) -> set[str]:
+def _bound(nodes: list[ast.AST]) -> set[str]:
     """Every name that the module gives something."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             found.add(node.id)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
@@ -157,6 +157,15 @@ def _bound(tree: ast.Module) -> set[str]:
         elif isinstance(node, ast.alias):
             found.add(node.asname or node.name)
     return found
+
+
+def _modules(nodes: list[ast.AST]) -> set[str]:
+    """Those of the package's own modules that the module imports, and gives their names to nothing else."""
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.level and not node.module]
+    found = {alias.name for node in imports for alias in node.names} & _OWN_MODULES
+    others = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
+    others += [node.arg for node in nodes if isinstance(node, ast.arg)]
+    return found.difference(others)
 
 
 def _fields(tree: ast.Module) -> set[int]:
@@ -173,6 +182,10 @@ def _hidden(name: str) -> str | None:
 def _problem_of_import(node: ast.ImportFrom) -> str | None:
     for alias in node.names:
         name = alias.asname or alias.name
+        if alias.asname is not None and (node.module, alias.name, name) != ("forgec_runtime", "types", "t"):
+            return f"import as {name}"
+        if name in _OWN_MODULES and (node.module or not node.level):
+            return f"import of {name} from a module"
         if node.level == 0 and alias.name not in _IMPORTS.get(node.module or "", ()):
             return f"import of {node.module}.{alias.name}"
         if node.level > 2 or (node.level and (alias.name == "*" or _hidden(alias.name))):

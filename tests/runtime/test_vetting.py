@@ -22,6 +22,16 @@ REFUSED = {
         "from datetime import datetime as call", "from .schema import BOOKS as sql", "from typing import TYPE_CHECKING",
         "from importlib import import_module", "from . import schema as t", "from decimal import getcontext",
     ),
+    "other names": (
+        "from pathlib import Path\nx = Path('/etc/passwd')", "from pathlib import Path as P\nx = P('/etc/passwd')",
+        "from pathlib import Path as functions\nx = functions.read_text(functions('/etc/passwd'))",
+        "from datetime import datetime as actions\nx = actions.now()", "from .schema import Path\nx = Path('/')",
+        "from .schema import Path as P\nx = P('/')", "from forgec_runtime import sql as syncs\nx = syncs.logic",
+        "from .schema import functions\nx = functions.now()", "actions = sql.add\nx = actions.im_func",
+        "from . import functions\nfunctions = BOOKS\nx = functions.check",
+        "from . import functions\ndef f(functions: object) -> None:\n    return functions.check",
+        "from .. import actions as syncs\nx = syncs.anything",
+    ),
     "names": (
         "open('/etc/passwd')", "eval('1')", "exec('1')", "compile('1', '', 'exec')", "__import__('os')", "globals()",
         "locals()", "vars()", "getattr(sql, 're')", "setattr(sql, 'add', 1)", "type(sql)", "input()", "print('x')",
