@@ -26,7 +26,7 @@ _IMPORTS = {
 }  # fmt: skip
 _OF_MODULES = {
     "call": {
-        "before", "breaks", "delete", "document", "documents", "each", "find", "insert", "matches", "row", "rows",
+        "breaks", "delete", "document", "documents", "each", "find", "insert", "matches", "row", "rows",
         "single", "unknown", "update", "value", "violation", "where",
     },
     "sql": set(sql.__all__),

@@ -117,12 +117,6 @@ _COMPILER = (
         "ast.Constant(wanted.precision), ast.Constant(wanted.scale + 1))",
     ),
     Fault(
-        "a lookup does not see what its own call wrote",
-        _EXPRESSION,
-        'else py.call("call.find", py.name(table.upper()), whole)',
-        'else py.call("call.before", py.name(table.upper()), whole)',
-    ),
-    Fault(
         "a row is not looked up again after a write",
         _EXPRESSION,
         "for place, name in self.found.items() if place[0] != table",
@@ -487,6 +481,12 @@ _RUNTIME = (
         _CONSTRAINTS,
         "if any(table.key_of(holder) != key for holder in call.where(table, column.name, value)):",
         "if call.where(table, column.name, value):",
+    ),
+    Fault(
+        "a lookup does not see what its own call wrote",
+        _CALL,
+        "if self.staged is not None:\n            rows: dict[Key, Row | None] | None",
+        "if False:\n            rows: dict[Key, Row | None] | None",
     ),
     Fault(
         "an index gives rows as they were",

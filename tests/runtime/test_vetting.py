@@ -42,9 +42,9 @@ REFUSED = {
     "attributes": (
         "sql.re", "sql.__dict__", "sql.logic", "call.episode", "call.run", "call.staged", "call.tool", "call.arguments",
         "call.__class__", "BOOKS.check", "''.format(1)", "'{0.__class__}'.format(1)", "().__class__",
-        "(lambda: 0).__globals__", "call.find.__func__", "BOOKS.columns", "datetime.now()", "'x'.encode()",
-        
-        "sql.add.__globals__", "[].append(1)", "{}.update({})", "int.from_bytes", "call.answers", "str.format",
+        "(lambda: 0).__globals__", "call.find.__func__", "BOOKS.columns", "call.before", "datetime.now()",
+        "'x'.encode()", "sql.add.__globals__", "[].append(1)", "{}.update({})", "int.from_bytes", "call.answers",
+        "str.format",
     ),
     "statements": (
         "while True: pass", "try:\n    pass\nexcept Exception:\n    pass", "with x: pass", "del BOOKS", "global x",
