@@ -7,7 +7,8 @@ from .constraints import Invariant
 from .data.outside import PackageFile, VariableFile
 from .environment import Environment
 from .episode import Episode
-from .errors import FAULT_TEXT, Fault, LoadError, Refusal, SnapshotError, WorkerError
+from .errors import FAULT_TEXT, CallTimeout, Fault, LoadError, Refusal, SnapshotError, WorkerError
+from .front import AsyncEnvironment
 from .hashes import Hashes
 from .loading import load_environment
 from .plan import GoldError
@@ -15,6 +16,7 @@ from .query import Query
 from .results import Result
 from .reward import REWARD_VERSION, Reward, Shortfall
 from .schema import Column, Index, Table, Tie
+from .shared import SharedEnvironment
 from .task_file import Tasks
 from .tasks import Computed, Expectation, Fact, Literal, Plan, Reason, Ref, Saying, Step, Task, TaskError
 from .tool import Parameter, Tool
@@ -27,8 +29,10 @@ __all__ = [
     "REWARD_VERSION",
     "Agent",
     "Asked",
+    "AsyncEnvironment",
     "Briefing",
     "Call",
+    "CallTimeout",
     "Column",
     "Computed",
     "Environment",
@@ -57,6 +61,7 @@ __all__ = [
     "Result",
     "Reward",
     "Saying",
+    "SharedEnvironment",
     "Shortfall",
     "SnapshotError",
     "Step",

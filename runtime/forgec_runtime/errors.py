@@ -42,6 +42,15 @@ class WorkerError(Exception):
         self.results: list[Any] = []
 
 
+class CallTimeout(TimeoutError):
+    """What was asked of an environment took too long; `ran` tells whether it runs to its end all the same."""
+
+    def __init__(self, seconds: float, ran: bool) -> None:
+        does = "it runs to its end, and what comes of it is dropped" if ran else "it had not begun, and is not run"
+        super().__init__(f"no answer within {seconds:g} seconds; {does}")
+        self.ran = ran
+
+
 class Suspend(Exception):
     """Raised inside a call that needs what is not in memory; the scheduler answers and runs the call again."""
 

@@ -61,6 +61,11 @@ class RemoteEpisode:
         worker.held += 1
 
     @property
+    def closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._worker is None
+
+    @property
     def lost(self) -> bool:
         """Whether it was lost with its worker."""
         return self._worker is not None and self._worker.ended != ""
@@ -268,9 +273,25 @@ class Workers:
             else:
                 places[call[0]._here()] = [i]
 
-        def message(indices: list[int]) -> list[Any]:
+        def message(indices: list[int]) -> bytes:
             part = [calls[i] for i in indices]
-            return ["step", [one[0]._number for one in part], [one[1] for one in part], [one[2] for one in part], by]
+            told = [[one[0]._number for one in part], [one[1] for one in part], [one[2] for one in part]]
+            try:
+                return pack(["step", *told, by])
+            except Exception:
+                kept = [i for i in indices if not refused(i)]
+                if len(kept) == len(indices):
+                    raise
+                indices[:] = kept
+                return message(indices)
+
+        def refused(i: int) -> bool:
+            """Whether a call cannot travel, which is then its result."""
+            try:
+                pack([*calls[i][1:]])
+            except Exception as error:
+                results[i] = Result("invalid", f"The arguments cannot be sent to a worker: {error}")
+            return results[i] is not None
 
         def place(worker: _Worker, reply: tuple[list[str], list[tuple[int, Kind, str]]]) -> None:
             texts, others = reply
@@ -358,7 +379,7 @@ class Workers:
 
     def _exchange(
         self,
-        messages: Iterable[tuple[_Worker, list[Any] | None]],
+        messages: Iterable[tuple[_Worker, list[Any] | bytes | None]],
         take: Callable[[_Worker, Any], None] | None = None,
     ) -> dict[_Worker, Any]:
         """Send each worker its message, then hear all of them; `take` gets each answer as it comes in.
@@ -372,9 +393,9 @@ class Workers:
         try:
             for worker, message in messages:
                 try:
-                    data = None if message is None else pack(message)
+                    data = pack(message) if isinstance(message, list) else message
                 except Exception as error:
-                    failures.append(TypeError(f"these arguments cannot be sent to a worker: {error}"))
+                    failures.append(TypeError(f"this cannot be sent to a worker: {error}"))
                     continue
                 worker.send(data)
                 if data is not None:
