@@ -115,5 +115,5 @@ def _read(content: Any) -> Any:
 
 def state_of(referee: Any) -> dict[str, Any]:
     """The documents of tau2's database."""
-    state: dict[str, Any] = json.loads(referee.tools.db.model_dump_json())
+    state: dict[str, Any] = referee.tools.db.model_dump(mode="json")
     return state

@@ -35,7 +35,7 @@ class Retail:
         products = self.state["products"].values()
         return {key: variant for product in products for key, variant in product["variants"].items()}
 
-    def game(self, *, mixed_up_items: bool = True) -> Game:
+    def game(self, *, mixed_up_items: bool) -> Game:
         """Two fresh episodes. `mixed_up_items` takes what tau2 makes of several modified items for right."""
         return Game(self, mixed_up_items)
 
