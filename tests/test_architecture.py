@@ -23,6 +23,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "prompt_toolkit": "forgec/playing/terminal.py",
     "duckdb": "runtime/forgec_runtime/engine.py",
     "orjson": "runtime/forgec_runtime/results.py",
+    "torch": "forgec/training/",
 }
 
 
