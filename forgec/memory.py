@@ -19,11 +19,12 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from forgec.cache import cache_folder
 from forgec.files.units import Unit
 from forgec.resources import resource
 from forgec.writing import write_whole
 
-LIBRARIES = ("Faker", "black", "duckdb", "jinja2", "lark", "networkx", "pydantic", "sqlglot")
+LIBRARIES = ("Faker", "duckdb", "jinja2", "lark", "networkx", "pydantic", "ruff", "sqlglot")
 MAX_ENTRIES = 2_000
 """Files in the folder; beyond it the oldest go."""
 
@@ -78,17 +79,6 @@ def remember(
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, json.dumps(asdict(entry)).encode("utf-8"))
         _tidy(place.parent)
-
-
-def cache_folder() -> Path:
-    """Where entries lie: `FORGEC_CACHE`, or where the system keeps what can be made again."""
-    if named := os.environ.get("FORGEC_CACHE"):
-        return Path(named)
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "forgec"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "forgec" / "cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "forgec"
 
 
 @cache

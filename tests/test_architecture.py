@@ -14,10 +14,10 @@ ROOT = Path(__file__).parent.parent
 DOORS: dict[str, str | tuple[str, ...]] = {
     "lark": "forgec/syntax/",
     "sqlglot": "forgec/sql/tree.py",
-    "networkx": ("forgec/model/graph.py", "forgec/tasking/", "forgec/graphing/"),
-    "pydantic": ("forgec/model/spec.py", "forgec/bulk/"),
+    "networkx": ("forgec/model/edges.py", "forgec/tasking/", "forgec/graphing/"),
+    "pydantic": "forgec/bulk/",
     "jinja2": ("forgec/codegen/render.py", "forgec/graphing/page.py"),
-    "black": "forgec/codegen/render.py",
+    "ruff": "forgec/codegen/format.py",
     "faker": "forgec/worlds/fakes.py",
     "click": "forgec/commands/",
     "prompt_toolkit": "forgec/playing/terminal.py",

@@ -639,7 +639,7 @@ def test_help_shows_examples_of_every_command() -> None:
 
 
 def test_help_is_quick() -> None:
-    heavy = ["black", "duckdb", "jinja2", "lark", "networkx", "pydantic", "sqlglot"]
+    heavy = ["duckdb", "jinja2", "lark", "networkx", "pydantic", "ruff", "sqlglot"]
     script = (
         "import atexit, sys\n"
         f"atexit.register(lambda: print('loaded:', [name for name in {heavy} if name in sys.modules]))\n"

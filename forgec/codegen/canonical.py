@@ -29,14 +29,10 @@ def canonical(value: Any) -> Any:
         return _change(value) if value.tree is None else _tree(value.tree)
     if isinstance(value, m.Do):
         return ["Do", value.action.name, canonical(value.arguments)]
-    if isinstance(value, m.Model):
-        fields = type(value).model_fields
-        left_out = _LEFT_OUT.get(type(value), set())
-        parts = {name: (getattr(value, name), f.default) for name, f in fields.items() if name not in left_out}
-        return _fields(type(value).__name__, parts)
     if dataclasses.is_dataclass(value):
-        parts = {field.name: (getattr(value, field.name), field.default) for field in dataclasses.fields(value)}
-        return _fields(type(value).__name__, parts)
+        left_out = _LEFT_OUT.get(type(value), set())
+        fields = [field for field in dataclasses.fields(value) if field.name not in left_out]
+        return _fields(type(value).__name__, {f.name: (getattr(value, f.name), _default(f)) for f in fields})
     if isinstance(value, Mapping):
         return ["map", *([canonical(key), canonical(part)] for key, part in value.items())]
     if isinstance(value, Set):
@@ -47,6 +43,10 @@ def canonical(value: Any) -> Any:
         return ["decimal", format(value, "f")]
     assert isinstance(value, datetime.date | datetime.datetime), type(value)
     return [type(value).__name__, value.isoformat()]
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
 def _fields(kind: str, parts: Mapping[str, tuple[Any, Any]]) -> list[Any]:

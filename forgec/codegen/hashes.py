@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import Any
 
 from forgec.codegen.canonical import canonical
@@ -76,8 +77,8 @@ def hashes_of(spec: m.Spec, tasks: tuple[TaskPlan, ...]) -> dict[str, Any]:
 
 def _ungraded(table: m.Table) -> m.Table:
     """A table without what only the grader looks at."""
-    columns = tuple(column.model_copy(update={"scored": True, "ordered": True}) for column in table.columns)
-    return table.model_copy(update={"columns": columns})
+    columns = tuple(replace(column, scored=True, ordered=True) for column in table.columns)
+    return replace(table, columns=columns)
 
 
 def _told(rule: m.Rule) -> Any:

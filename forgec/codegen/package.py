@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from forgec.codegen import source
+from forgec.codegen.format import formatted
 from forgec.codegen.hashes import hashes_of
-from forgec.codegen.render import render, render_python
+from forgec.codegen.render import render
 from forgec.codegen.schemas import tool_schema
 from forgec.codegen.tasks import tasks_text
 from forgec.codegen.values import to_json
@@ -30,12 +31,13 @@ _PLAIN = re.compile(r"[\w .+-]+")
 
 def generate(plan: PackagePlan, spec_file: str) -> dict[str, str]:
     """Every file of the package but its manifest. They name their spec, unless its name would say more than a name."""
-    return _package(plan, spec_file).files()
+    files = _package(plan, spec_file).files()
+    return files | formatted({name: text for name, text in files.items() if name.endswith(".py")})
 
 
 def generate_tool(plan: PackagePlan, spec_file: str, name: str) -> str:
     """The module of one tool, as `generate` writes it."""
-    return _package(plan, spec_file).tool(name)
+    return formatted({name: _package(plan, spec_file).tool(name)})[name]
 
 
 def _package(plan: PackagePlan, spec_file: str) -> _Package:
@@ -80,7 +82,7 @@ class _Package:
 
     def _python(self, template: str, used: set[str], local: Iterable[tuple[str, Iterable[str]]], **context: Any) -> str:
         imports = source.imports(used, _RUNTIME, local)
-        return render_python(template, spec_file=self.spec_file, imports=imports, **context)
+        return render(template, spec_file=self.spec_file, imports=imports, **context)
 
     # -- modules -----------------------------------------------------------------------------------------------
 

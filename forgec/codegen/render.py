@@ -1,4 +1,4 @@
-"""The files of a package, as text: the only door to Jinja2 and black."""
+"""The files of a package, as text: the only door to Jinja2."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from forgec.codegen import source
 from forgec.plans import python as py
 from forgec.resources import resource
-
-LINE_LENGTH = 100
 
 
 @cache
@@ -32,12 +30,3 @@ def _jinja() -> Environment:
 def render(template: str, **context: Any) -> str:
     """A template filled in. Templates only lay out: names and literals in `context` are Python already."""
     return _jinja().get_template(template).render(**context)
-
-
-def render_python(template: str, **context: Any) -> str:
-    """A Python module, formatted by black."""
-    import black  # here, because most commands write no Python, and it takes a sixth of their start
-    from black.mode import TargetVersion
-
-    mode = black.Mode(line_length=LINE_LENGTH, target_versions={TargetVersion.PY311})
-    return black.format_str(render(template, **context), mode=mode)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from forgec.bulk.reading import Line, lines
 from forgec.diagnostics import Label, Report
 from forgec.files.data import DataFiles
 from forgec.files.gather import Gathered
@@ -35,6 +34,9 @@ from forgec.sql.size import size_of
 from forgec.sql.tree import Clock
 from forgec.syntax import nodes
 from forgec_runtime.types import Enum, Timestamp
+
+if TYPE_CHECKING:
+    from forgec.bulk.reading import Line
 
 N = TypeVar("N", bound=nodes.Item)
 DEFAULT_CLOCK = datetime.datetime(2025, 1, 1)
@@ -394,7 +396,11 @@ class _Build:
                 task = build_task(item, tools, worlds, checker, scope)
                 if task is not None:
                     tasks[item.name.text] = task
-        for line in lines(self.bulk, self.report) if self.bulk is not None else ():
+        if self.bulk is None:
+            return tasks
+        from forgec.bulk.reading import lines  # here, because most specs have none, and it brings pydantic
+
+        for line in lines(self.bulk, self.report):
             task = self._bulk_task(line, names, tools, worlds, checker, scope)
             if task is not None:
                 tasks[task.name] = task

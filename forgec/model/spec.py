@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass, field
 from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict
 
 from forgec.source import Source, Span
 from forgec.sql.draws import Drawn
@@ -20,11 +19,8 @@ ELEMENT = "element__"
 """What a check calls the element that it looks at: no name of a spec is like it."""
 
 
-class Model(BaseModel):
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
-
-
-class Declared(Model):
+@dataclass(frozen=True, kw_only=True)
+class Declared:
     """Something with a name, a place and, perhaps, documentation."""
 
     name: str
@@ -32,6 +28,7 @@ class Declared(Model):
     span: Span
 
 
+@dataclass(frozen=True, kw_only=True)
 class Domain(Declared):
     """A type of the spec's own: `cell` is what holds its values, with all that they satisfy."""
 
@@ -39,7 +36,8 @@ class Domain(Declared):
     check: Sql | None
 
 
-class Check(Model):
+@dataclass(frozen=True, kw_only=True)
+class Check:
     """What must not be false of a value, on which `sql` looks; `text` says what an agent did wrong.
 
     With a list in `over` it must not be false of any element, which `sql` knows as `ELEMENT`; the text then has the
@@ -59,6 +57,7 @@ class Check(Model):
 # -- state --------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, kw_only=True)
 class Column(Declared):
     type: Type
     optional: bool = False
@@ -96,7 +95,8 @@ class Column(Declared):
         return Cell(self.type, self.optional, self.references, self.domain, self.claims)
 
 
-class Tie(Model):
+@dataclass(frozen=True, kw_only=True)
+class Tie:
     """Columns that together hold a key of `table`, in its order, or a NULL."""
 
     columns: tuple[str, ...]
@@ -105,6 +105,7 @@ class Tie(Model):
     span: Span
 
 
+@dataclass(frozen=True, kw_only=True)
 class Table(Declared):
     """A table, or a single: the table of one row, which has no key. `side` is whose state it is.
 
@@ -162,6 +163,7 @@ class Table(Declared):
         return Row(cells, table=self.name)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Invariant(Declared):
     sql: Sql
 
@@ -169,6 +171,7 @@ class Invariant(Declared):
 # -- behaviour ----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, kw_only=True)
 class Parameter(Declared):
     type: Type
     optional: bool = False
@@ -185,6 +188,7 @@ class Parameter(Declared):
         return Cell(self.type, self.optional, self.references)
 
 
+@dataclass(frozen=True, kw_only=True)
 class Function(Declared):
     parameters: tuple[Parameter, ...]
     returns: Cell
@@ -192,6 +196,7 @@ class Function(Declared):
     size: Size
 
 
+@dataclass(frozen=True, kw_only=True)
 class View(Declared):
     """A select with a name. `columns` are its cells as a query around it sees them."""
 
@@ -199,7 +204,8 @@ class View(Declared):
     columns: dict[str, Cell]
 
 
-class Hole(Model):
+@dataclass(frozen=True, kw_only=True)
+class Hole:
     sql: Sql
     format: str | None
 
@@ -209,7 +215,8 @@ class Hole(Model):
         return f"{{{self.sql.text}{form}}}"
 
 
-class Message(Model):
+@dataclass(frozen=True, kw_only=True)
+class Message:
     parts: tuple[str | Hole, ...]
 
     @property
@@ -222,7 +229,8 @@ class Message(Model):
         return tuple(part for part in self.parts if isinstance(part, Hole))
 
 
-class Let(Model):
+@dataclass(frozen=True, kw_only=True)
+class Let:
     """`let x = ...`: the shape of `sql` says whether `$x` is a value, a row or rows.
 
     Where a type is declared, `set` may change the value.
@@ -237,7 +245,8 @@ class Let(Model):
     span: Span
 
 
-class Set(Model):
+@dataclass(frozen=True, kw_only=True)
+class Set:
     """`set x = ...`: a value of the type that its `let` declares, `cell`."""
 
     kind: Literal["set"] = "set"
@@ -247,25 +256,29 @@ class Set(Model):
     span: Span
 
 
-class Require(Model):
+@dataclass(frozen=True, kw_only=True)
+class Require:
     kind: Literal["require"] = "require"
     sql: Sql
     message: Message
     span: Span
 
 
-class Branch(Model):
+@dataclass(frozen=True, kw_only=True)
+class Branch:
     condition: Sql | None
     body: tuple[Statement, ...]
 
 
-class If(Model):
+@dataclass(frozen=True, kw_only=True)
+class If:
     kind: Literal["if"] = "if"
     branches: tuple[Branch, ...]
     span: Span
 
 
-class Each(Model):
+@dataclass(frozen=True, kw_only=True)
+class Each:
     """`each x in ...`: `item` is the shape of `$x` in a pass through the body."""
 
     kind: Literal["each"] = "each"
@@ -276,7 +289,8 @@ class Each(Model):
     span: Span
 
 
-class Do(Model):
+@dataclass(frozen=True, kw_only=True)
+class Do:
     """`do action(...)`: the arguments are in the types of the parameters."""
 
     kind: Literal["do"] = "do"
@@ -285,7 +299,8 @@ class Do(Model):
     span: Span
 
 
-class Return(Model):
+@dataclass(frozen=True, kw_only=True)
+class Return:
     """`result` is what is declared of it: of several kinds, the one that `sql` gives."""
 
     kind: Literal["return"] = "return"
@@ -295,19 +310,22 @@ class Return(Model):
     span: Span
 
 
-class Reply(Model):
+@dataclass(frozen=True, kw_only=True)
+class Reply:
     kind: Literal["reply"] = "reply"
     message: Message
     span: Span
 
 
-class Fail(Model):
+@dataclass(frozen=True, kw_only=True)
+class Fail:
     kind: Literal["fail"] = "fail"
     message: Message
     span: Span
 
 
-class Write(Model):
+@dataclass(frozen=True, kw_only=True)
+class Write:
     kind: Literal["write"] = "write"
     sql: Sql
     span: Span
@@ -316,7 +334,8 @@ class Write(Model):
 Statement = Let | Set | Require | If | Each | Do | Return | Reply | Fail | Write
 
 
-class Result(Model):
+@dataclass(frozen=True, kw_only=True)
+class Result:
     """What a tool gives back: its shape, and the type of that (a row is a record, rows are a list of records)."""
 
     shape: Shape
@@ -330,6 +349,7 @@ class Result(Model):
     """Where results of several kinds are declared: these; the shape then has what any of them has."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Routine(Declared):
     """Statements under a name, with parameters."""
 
@@ -338,6 +358,7 @@ class Routine(Declared):
     side: Side = "agent"
 
 
+@dataclass(frozen=True, kw_only=True)
 class Action(Routine):
     """What other bodies do. `levels` counts it and the actions that it does, one inside the other."""
 
@@ -348,6 +369,7 @@ class Action(Routine):
         return self.name
 
 
+@dataclass(frozen=True, kw_only=True)
 class Tool(Routine):
     """What agents or users call; with `ends`, the last call of an episode that succeeds."""
 
@@ -355,6 +377,7 @@ class Tool(Routine):
     ends: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
 class Rule(Declared):
     """A policy that the tools enforce, or that the grader audits. `sqls` holds the condition, a tool each."""
 
@@ -365,7 +388,8 @@ class Rule(Declared):
 # -- worlds, tests, tasks -----------------------------------------------------------------------------------------
 
 
-class Outside(Model):
+@dataclass(frozen=True, kw_only=True)
+class Outside:
     """A file outside of the spec's folder that holds rows of a world, and what is in it, if it could be read."""
 
     file: OutsideFile
@@ -373,14 +397,16 @@ class Outside(Model):
     span: Span
 
 
-class Made(Model):
+@dataclass(frozen=True, kw_only=True)
+class Made:
     """What a column of generated rows holds."""
 
     column: str
     drawn: Drawn
 
 
-class Generate(Model):
+@dataclass(frozen=True, kw_only=True)
+class Generate:
     """Rows that are made, with others in them: from `least` to `most`, for each row that they are nested in.
 
     `made` are the columns in the order in which they are computed; the engine makes some of the others, the rest is
@@ -397,7 +423,8 @@ class Generate(Model):
     span: Span
 
 
-class Expect(Model):
+@dataclass(frozen=True, kw_only=True)
+class Expect:
     sql: Sql
     span: Span
 
@@ -405,6 +432,7 @@ class Expect(Model):
 Happening = Generate | Write | Expect
 
 
+@dataclass(frozen=True, kw_only=True)
 class World(Declared):
     """An initial state: its rows by table, in the order of the spec, and the place of each.
 
@@ -419,9 +447,9 @@ class World(Declared):
     seed: str = "0"
     happenings: tuple[Happening, ...] = ()
     outside: tuple[Outside, ...] = ()
-    read: dict[str, int] = {}
+    read: dict[str, int] = field(default_factory=dict)
     """How many of the rows of each table, the last ones, were read from there."""
-    defaults: dict[str, dict[str, Any]] = {}
+    defaults: dict[str, dict[str, Any]] = field(default_factory=dict)
     """What columns of theirs are that they leave out, by table."""
 
     @property
@@ -440,7 +468,8 @@ class World(Declared):
         return list(dict.fromkeys(found.file.grant for found in self.outside if found.content is None))
 
 
-class Constant(Model):
+@dataclass(frozen=True, kw_only=True)
+class Constant:
     """A value that is written out: computed by DuckDB when the spec was compiled. `text` is how it was written."""
 
     value: Any
@@ -452,13 +481,15 @@ Given = Sql | Constant
 """What a task says of a value."""
 
 
-class Call(Model):
+@dataclass(frozen=True, kw_only=True)
+class Call:
     tool: str
     arguments: dict[str, Sql]
     span: Span
 
 
-class Run(Model):
+@dataclass(frozen=True, kw_only=True)
+class Run:
     name: str | None
     call: Call
     fails: str | None
@@ -466,11 +497,13 @@ class Run(Model):
     span: Span
 
 
+@dataclass(frozen=True, kw_only=True)
 class Test(Declared):
     world: str
     steps: tuple[Run | Expect, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
 class Request(Declared):
     """Something that the user asks for, if `when` holds, where there is one."""
 
@@ -479,6 +512,7 @@ class Request(Declared):
     when: Sql | None
 
 
+@dataclass(frozen=True, kw_only=True)
 class Sample(Declared):
     """What is drawn when an episode begins: one of the rows of `sql`, or its only column."""
 
@@ -486,6 +520,7 @@ class Sample(Declared):
     shape: Cell | Row
 
 
+@dataclass(frozen=True, kw_only=True)
 class Fact(Declared):
     """Something the user knows: a constant, or what follows from samples. `told` says it in the user's words."""
 
@@ -494,6 +529,7 @@ class Fact(Declared):
     told: Message
 
 
+@dataclass(frozen=True, kw_only=True)
 class CallNode(Declared):
     tool: str
     arguments: dict[str, Given]
@@ -501,6 +537,7 @@ class CallNode(Declared):
     after: tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
 class ReasonNode(Declared):
     value: Given
     shape: Shape
@@ -508,19 +545,22 @@ class ReasonNode(Declared):
     after: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
 class Plan(Declared):
     """One way to do a task, its nodes in an order that respects every edge; the first may be without a name."""
 
     nodes: tuple[CallNode | ReasonNode, ...]
 
 
-class Says(Model):
+@dataclass(frozen=True, kw_only=True)
+class Says:
     doc: str
     value: Given
     span: Span
 
 
-class Never(Model):
+@dataclass(frozen=True, kw_only=True)
+class Never:
     """A call that may not succeed in an episode."""
 
     tool: str
@@ -533,6 +573,7 @@ class Never(Model):
         return f"{self.tool}({given})" if given else self.tool
 
 
+@dataclass(frozen=True, kw_only=True)
 class Task(Declared):
     world: str
     intent: Message | None
@@ -555,6 +596,7 @@ class Task(Declared):
 # -- the whole ----------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, kw_only=True)
 class Spec(Declared):
     """`source` is the file that declares the environment, the first of its `sources`."""
 

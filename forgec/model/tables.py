@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from forgec.diagnostics import Label, Report
 from forgec.model.alternatives import alternative
@@ -319,7 +320,7 @@ def check_columns(items: list[nodes.Table], tables: dict[str, Table], checker: S
             _with_sql(column, by_name[column.name], table, checker, scope) if column in table.own else column
             for column in table.columns
         )
-        tables[name] = table.model_copy(update={"columns": columns})
+        tables[name] = replace(table, columns=columns)
 
 
 def _with_names(
@@ -352,4 +353,6 @@ def _with_sql(column: Column, node: nodes.Column, table: Table, checker: SqlChec
     if "check" in found:
         text = f"{column.name} must satisfy {condition_text(found['check'].span)}"
         checks = (*checks, Check(sql=found["check"], text=text))
-    return column.model_copy(update={**found, "checks": checks})
+    return replace(
+        column, default=found.get("default"), check=found.get("check"), when=found.get("when"), checks=checks
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from forgec.diagnostics import Report, did_you_mean
 from forgec.model.spec import Column, Table, Tie
@@ -14,7 +15,7 @@ def add_ties(item: nodes.Table | nodes.Nested, name: str, tables: dict[str, Tabl
     if name not in tables:
         return
     found = (_tie(node, tables[name], tables, report) for node in item.ties)
-    tables[name] = tables[name].model_copy(update={"ties": tuple(tie for tie in found if tie is not None)})
+    tables[name] = replace(tables[name], ties=tuple(tie for tie in found if tie is not None))
     for nested in item.nested:
         add_ties(nested, f"{name}_{nested.name}", tables, report)
 

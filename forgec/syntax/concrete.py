@@ -11,9 +11,8 @@ from typing import NamedTuple
 from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from forgec.resources import resource
 from forgec.source import Source
-from forgec.syntax.terminals import whole_word
+from forgec.syntax.table import parser
 
 
 class Word(NamedTuple):
@@ -37,15 +36,7 @@ class Phrase(NamedTuple):
 
 @cache
 def _parser() -> Lark:
-    return Lark(
-        resource("grammar", "afs.lark").read_text(encoding="utf-8"),
-        parser="lalr",
-        lexer="contextual",
-        keep_all_tokens=True,
-        maybe_placeholders=False,
-        start="file",
-        edit_terminals=whole_word,
-    )
+    return parser(keep_all_tokens=True, maybe_placeholders=False)
 
 
 def concrete(source: Source) -> Phrase | None:

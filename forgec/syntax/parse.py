@@ -13,26 +13,17 @@ from lark import Lark, TextSlice, Token, Tree
 from lark.exceptions import UnexpectedInput
 
 from forgec.diagnostics import Report
-from forgec.resources import resource
 from forgec.source import Source, Span
 from forgec.syntax.build import Builder, Swallowed
 from forgec.syntax.nodes import File, Item
 from forgec.syntax.report import report_syntax
 from forgec.syntax.scan import declarations, declared_names
-from forgec.syntax.terminals import whole_word
+from forgec.syntax.table import parser
 
 
 @cache
 def _parser() -> Lark:
-    return Lark(
-        resource("grammar", "afs.lark").read_text(encoding="utf-8"),
-        parser="lalr",
-        lexer="contextual",
-        propagate_positions=True,
-        maybe_placeholders=True,
-        start="file",
-        edit_terminals=whole_word,
-    )
+    return parser(propagate_positions=True, maybe_placeholders=True)
 
 
 def parse(source: Source, report: Report) -> File:

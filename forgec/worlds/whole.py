@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from forgec.diagnostics import Report
@@ -36,7 +37,7 @@ def whole_world(spec: m.Spec, world: m.World, base: m.World | None, effort: Effo
 def _with(world: m.World, rows: Rows) -> m.World:
     held = {name: tuple(row.values for row in filled) for name, filled in rows.items()}
     places = {name: tuple(row.span for row in filled) for name, filled in rows.items()}
-    return world.model_copy(update={"rows": held, "places": places})
+    return replace(world, rows=held, places=places)
 
 
 def _written(spec: m.Spec, world: m.World, base: m.World | None) -> Rows:
@@ -73,7 +74,7 @@ class _Happening:
         self.world = world
         self.effort = effort
         self.report = report
-        self.episode = ReferenceEpisode(spec.model_copy(update={"worlds": {world.name: world}}), world.name)
+        self.episode = ReferenceEpisode(replace(spec, worlds={world.name: world}), world.name)
         self.found = {
             table.name: {key_of(table, row.values): row for row in _drafts(table, world)}
             for table in spec.tables.values()
@@ -161,7 +162,7 @@ def whole_worlds(spec: m.Spec, report: Report) -> m.Spec:
         made = whole_world(spec, world, base, effort, report) if world.is_made else world
         if made is not None:
             whole[name] = made
-    return spec.model_copy(update={"worlds": {name: whole[name] for name in spec.worlds if name in whole}})
+    return replace(spec, worlds={name: whole[name] for name in spec.worlds if name in whole})
 
 
 def _bases_first(worlds: Mapping[str, m.World]) -> Iterable[str]:

@@ -7,7 +7,6 @@ they call these alone, to be quick; `FORGEC_FAULTS=all` lets them call any, as t
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
@@ -54,8 +53,7 @@ def first_difference(bench: Bench, most: int, tools: Sequence[str] = ()) -> int 
 def test_a_fault_is_seen(fault: Fault, spec: Spec, sound: Path, references: References, tmp_path: Path) -> None:
     with fault.seeded():
         if fault.compiles:
-            with mock.patch("black.format_str", lambda text, mode: text):  # nobody reads this code
-                environment = compiled(spec, tmp_path)
+            environment = compiled(spec, tmp_path)
         else:
             environment = load_environment(sound)
         tools = () if ALL_TOOLS else fault.tools.split()

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forgec import memory
+from forgec.cache import cache_folder
 from forgec.commands import forgec
 from forgec.files.units import Unit
 from forgec.pipeline import Checked, check_unit
@@ -89,10 +90,8 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "a generated file that is gone": lambda specs: (specs.parent / "generated" / "shop" / "policy.md").unlink(),
     "no package": lambda specs: shutil.rmtree(specs.parent / "generated"),
     "forgec": lambda specs: memory.own_digest.cache_clear(),
-    "damaged memory": lambda specs: [
-        path.write_bytes(b'{"forgec": 1}') for path in memory.cache_folder().rglob("*.json")
-    ],
-    "no memory": lambda specs: shutil.rmtree(memory.cache_folder()),
+    "damaged memory": lambda specs: [path.write_bytes(b'{"forgec": 1}') for path in cache_folder().rglob("*.json")],
+    "no memory": lambda specs: shutil.rmtree(cache_folder()),
 }
 
 
@@ -148,7 +147,7 @@ def test_memory_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     for name in ("a", "b", "c"):
         compile_("specs/shop.afs", "--out", name)
         time.sleep(0.01)
-    assert len(list(memory.cache_folder().rglob("*.json"))) == 2
+    assert len(list(cache_folder().rglob("*.json"))) == 2
 
 
 def test_without_a_place_for_it_nothing_is_remembered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
