@@ -55,13 +55,13 @@ class RandomAgent:
 
     def __init__(self, seed: int = 0, calls: int = 10) -> None:
         self.seed, self.calls = seed, calls
-        self._worlds: WeakKeyDictionary[Environment, dict[str, _Values]] = WeakKeyDictionary()
+        self._worlds: WeakKeyDictionary[Environment, dict[str, WorldValues]] = WeakKeyDictionary()
 
     def play(self, env: Environment, episode: Episode, task: Task) -> None:
         chance = random.Random(f"{self.seed}/{task.name}")
         worlds = self._worlds.setdefault(env, {})
         if episode.world not in worlds:
-            worlds[episode.world] = _Values(env, episode.world)
+            worlds[episode.world] = WorldValues(env, episode.world)
         draw = _Draw(chance, worlds[episode.world], known_at_start(env, episode, task))
         tools = list(env.tools.values())
         for _ in range(self.calls if tools else 0):
@@ -75,8 +75,8 @@ AGENTS: dict[str, Callable[[], Agent]] = {"gold": GoldAgent, "noop": NoopAgent, 
 """The built-in agents by name, with their default settings."""
 
 
-class _Values:
-    """What stands in a world's columns, looked up once a column."""
+class WorldValues:
+    """What stands in the columns of a world, for arguments: looked up once a column."""
 
     def __init__(self, env: Environment, world: str) -> None:
         self.env, self.world = env, world
@@ -106,7 +106,7 @@ class _Values:
 class _Draw:
     """One play's draws."""
 
-    def __init__(self, chance: random.Random, world: _Values, known: Mapping[str, Any]) -> None:
+    def __init__(self, chance: random.Random, world: WorldValues, known: Mapping[str, Any]) -> None:
         self.chance, self.world = chance, world
         self.facts = {name: value for name, value in known.items() if value is not None}
 

@@ -6,7 +6,7 @@ import datetime
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from . import query as queries
 from . import snapshots, starts
@@ -22,7 +22,7 @@ from .query import Query
 from .results import Result
 from .reward import Reward, reward
 from .schema import Index, Table
-from .tasks import Task, TaskError
+from .tasks import Kind, Task, TaskError
 from .tool import Arguments, Side, Tool, decode_arguments, unknown_tool
 from .world import Base, Stored, World
 
@@ -292,20 +292,37 @@ class Environment:
         asks = [(ask.values, call.seen(query.tables)) for call, ask in waiting]
         return queries.execute(base.connection, query, self._tables, asks)
 
-    def evaluate(
-        self, episode: Episode, query: Query, values: Sequence[Any], kind: Literal["value", "row", "rows"] = "value"
-    ) -> Any:
+    def evaluate(self, episode: Episode, query: Query, values: Sequence[Any], kind: Kind = "value") -> Any:
         """The answer of a query on the episode as it stands. Raises `Fault` for more rows than `kind` holds."""
+        (answer,) = self.evaluate_all(query, [(episode, values)], kind)
+        if isinstance(answer, Fault):
+            raise answer
+        return answer
+
+    def evaluate_all(
+        self, query: Query, asks: Sequence[tuple[Episode, Sequence[Any]]], kind: Kind = "value"
+    ) -> list[Any]:
+        """The answers of a query on episodes of one world, each with values of its own: one execution for all of them.
+
+        Where there is no answer stands the `Fault` that says why.
+        """
         self.executions += 1
-        asks = [(values, episode.overlay or {})]
+        seen = [(values, episode.overlay or {}) for episode, values in asks]
         try:
-            (rows,) = queries.execute(episode.base.connection, query, self._tables, asks)
+            found = queries.execute(asks[0][0].base.connection, query, self._tables, seen)
         except EngineError as error:
-            raise Fault(str(error)) from error
-        if kind == "rows":
-            return rows
-        if len(rows) > 1:
-            raise Fault("more than one row")
-        if not rows:
-            return None
-        return rows[0] if kind == "row" else rows[0][query.columns[0]]
+            if len(asks) == 1:
+                return [Fault(str(error))]
+            half = len(asks) // 2
+            return self.evaluate_all(query, asks[:half], kind) + self.evaluate_all(query, asks[half:], kind)
+        return [_answer(query, rows, kind) for rows in found]
+
+
+def _answer(query: Query, rows: list[dict[str, Any]], kind: Kind) -> Any:
+    if kind == "rows":
+        return rows
+    if len(rows) > 1:
+        return Fault("more than one row")
+    if not rows:
+        return None
+    return rows[0] if kind == "row" else rows[0][query.columns[0]]

@@ -24,16 +24,31 @@ MAX_GREEDY = 100
 
 def differences(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wanted: Changes) -> list[Difference]:
     """What `actual` has otherwise than `wanted`, both changes of the same world; empty when the states are equal."""
-    layouts = layouts_of(tables)
-    if all(_plainly_equal(one, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts):
+    compared = _Compared(tables, base, actual, wanted)
+    if compared.equal:
         return []
-    known = {one.name: _known(one, base, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts}
-    left, right = State(layouts, known, actual, wanted), State(layouts, known, wanted, actual)
-    shapes: dict[object, int] = {}
-    ours, theirs = left.nodes(shapes), right.nodes(shapes)
-    if renaming(ours, theirs) is not None:
-        return []
+    left, right, ours, theirs = compared.left, compared.right, compared.ours, compared.theirs
     return Telling(left, right, _best_pairs(left, right, ours, theirs)).differences()
+
+
+def equal(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wanted: Changes) -> bool:
+    """Whether there are no `differences`, without working out what they would be."""
+    return _Compared(tables, base, actual, wanted).equal
+
+
+class _Compared:
+    """Two states beside each other, as far as it takes to tell whether they are equal."""
+
+    def __init__(self, tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wanted: Changes) -> None:
+        layouts = layouts_of(tables)
+        self.equal = all(_plainly_equal(one, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts)
+        if self.equal:
+            return
+        known = {one.name: _known(one, base, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts}
+        self.left, self.right = State(layouts, known, actual, wanted), State(layouts, known, wanted, actual)
+        shapes: dict[object, int] = {}
+        self.ours, self.theirs = self.left.nodes(shapes), self.right.nodes(shapes)
+        self.equal = renaming(self.ours, self.theirs) is not None
 
 
 _SIMPLE = {str, int, float, bool, Decimal, datetime.date, datetime.datetime}

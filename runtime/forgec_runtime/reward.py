@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from typing import Literal as OneOf
 
 from .encoding import encode
-from .equality import Difference, differences, shown
+from .equality import Difference, differences, equal, shown
 from .errors import Fault
 from .plan import GoldRun, gold_run
 from .positions import without_gaps
 from .results import json_able
 from .says import said
 from .starts import evaluate
+from .states import BaseRows, Changes
 from .tasks import Computed, Never, Task
 
 if TYPE_CHECKING:
     from .environment import Environment
     from .episode import Episode
+    from .schema import Table
 
 REWARD_VERSION = 1
 """Another one wherever the same episode may be paid otherwise."""
@@ -60,7 +62,7 @@ def reward(env: Environment, episode: Episode, task: Task) -> Reward:
         raise ValueError(f"the episode did not begin with the task {task.name}")
     nearest: tuple[Shortfall, ...] | None = None
     for plan in range(len(task.plans)):
-        reasons = _against(env, episode, gold_run(env, task, episode.seed, plan))
+        reasons = shortfalls(env, episode, gold_run(env, task, episode.seed, plan))
         if nearest is None or len(reasons) < len(nearest):
             nearest = reasons
         if not nearest:
@@ -69,8 +71,8 @@ def reward(env: Environment, episode: Episode, task: Task) -> Reward:
     return Reward(0.0 if nearest else 1.0, nearest)
 
 
-def _against(env: Environment, episode: Episode, gold: GoldRun) -> tuple[Shortfall, ...]:
-    """What keeps an episode from being as one plan wants it."""
+def shortfalls(env: Environment, episode: Episode, gold: GoldRun) -> tuple[Shortfall, ...]:
+    """What keeps an episode from being as one plan wants it. Raises `ValueError` for an episode of another world."""
     return (
         *_state(episode, gold),
         *_expectations(env, episode, gold),
@@ -90,12 +92,20 @@ def _state(episode: Episode, gold: GoldRun) -> list[Shortfall]:
 
 def state_differences(actual: Episode, wanted: Episode) -> list[Difference]:
     """What the state of `actual` has otherwise than that of `wanted`, two episodes of one environment and world."""
+    return differences(*_beside(actual, wanted))
+
+
+def same_state(actual: Episode, wanted: Episode) -> bool:
+    """Whether there are no `state_differences`, which takes less than to say what they are."""
+    return equal(*_beside(actual, wanted))
+
+
+def _beside(actual: Episode, wanted: Episode) -> tuple[tuple[Table[Any], ...], BaseRows, Changes, Changes]:
     base = actual.base
     if base is not wanted.base:
         raise ValueError("only episodes of one environment and world can be compared")
-    tables = tuple(base.tables.values())
     ours, theirs = (without_gaps(base, episode.changes()) for episode in (actual, wanted))
-    return differences(tables, lambda name, keys: base.rows(base.tables[name], keys), ours, theirs)
+    return tuple(base.tables.values()), lambda name, keys: base.rows(base.tables[name], keys), ours, theirs
 
 
 def _expectations(env: Environment, episode: Episode, gold: GoldRun) -> list[Shortfall]:
