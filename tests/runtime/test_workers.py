@@ -29,7 +29,7 @@ from forgec_runtime import (
     wire,
     workers,
 )
-from forgec_runtime.agents import _Draw, _Values
+from forgec_runtime.agents import WorldValues, _Draw
 from forgec_runtime.plan import known_at_start, play_gold
 from tests.runtime.test_snapshots import signed
 
@@ -51,7 +51,7 @@ def env() -> Environment:
 def random_calls(env: Environment, world: str, seed: int, count: int) -> list[tuple[str, dict[str, Any]]]:
     tasks = list(env.tasks.values())
     task = next((task for task in tasks if task.world == world), tasks[0])
-    draw = _Draw(random.Random(seed), _Values(env, world), known_at_start(env, env.reset(task.name), task))
+    draw = _Draw(random.Random(seed), WorldValues(env, world), known_at_start(env, env.reset(task.name), task))
     tools = [draw.chance.choice(list(env.tools.values())) for _ in range(count)]
     return [(tool.name, draw.arguments(tool)) for tool in tools]
 
