@@ -5,17 +5,14 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import IO
 
 import click
 
-from forgec.commands.common import FINDINGS, UNREADABLE, check_all, errors_of, exit_code, show, sources_option
-from forgec.commands.environments import compiled, package_folder
-from forgec.diagnostics import did_you_mean
+from forgec.commands.common import FINDINGS, UNREADABLE, sources_option
+from forgec.commands.environments import package
 from forgec.playing.play import Outcome, play
 from forgec.playing.script import play_script, script_lines, transcript
 from forgec.playing.session import Session
@@ -67,7 +64,8 @@ def command(
 def _play_terminal(name: str, allowed: tuple[str, ...], world: str | None, task: str | None) -> None:
     from forgec.playing.terminal import play_terminal
 
-    with _environment(name, allowed) as environment:
+    with package(name, allowed) as folder:
+        environment = load_environment(folder, allow_sources=allowed)
         session = _started(environment, world, task, partial(transcript, color=True))
         play_terminal(session, click.echo)
 
@@ -76,7 +74,8 @@ def _play_script(
     name: str, allowed: tuple[str, ...], world: str | None, task: str | None, script: str, as_json: bool
 ) -> None:
     shown = "standard input" if script == "-" else script
-    with _open(script) as file, _environment(name, allowed) as environment:
+    with _open(script) as file, package(name, allowed) as folder:
+        environment = load_environment(folder, allow_sources=allowed)
         lines = script_lines(_lines(file, shown))
         if world is None and task is None:
             world, task, lines = _beginning(environment, lines)
@@ -99,29 +98,6 @@ def _beginning(
             return None, name, lines
         return None, None, chain([(number, line)], lines)
     return None, None, lines
-
-
-@contextmanager
-def _environment(name: str, allowed: tuple[str, ...]) -> Iterator[Environment]:
-    """The environment to play. Raises `LoadError`; leaves when a spec has errors."""
-    path = Path(name)
-    if path.suffix != ".afs" and not path.is_file():
-        folder = package_folder(name)
-        if not folder.is_dir() and (hint := did_you_mean(name, _generated())):
-            raise LoadError(f"there is no generated environment `{name}`; {hint}")
-        yield load_environment(folder, allow_sources=allowed)
-        return
-    checked = check_all([path], allowed)
-    show(errors_of(checked))
-    if checked[0].spec is None:
-        sys.exit(exit_code(checked))
-    with compiled(checked[0].spec, allowed) as environment:
-        yield environment
-
-
-def _generated() -> list[str]:
-    folder = Path("generated")
-    return [path.name for path in folder.iterdir() if path.is_dir()] if folder.is_dir() else []
 
 
 def _started(

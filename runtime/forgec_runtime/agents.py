@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
@@ -58,7 +58,14 @@ class RandomAgent:
         self._worlds: WeakKeyDictionary[Environment, dict[str, WorldValues]] = WeakKeyDictionary()
 
     def play(self, env: Environment, episode: Episode, task: Task) -> None:
-        chance = random.Random(f"{self.seed}/{task.name}")
+        for tool, arguments in self.drawn(env, episode, task, f"{self.seed}/{task.name}"):
+            env.step([(episode, tool, arguments)])
+            if episode.ended:
+                return
+
+    def drawn(self, env: Environment, episode: Episode, task: Task, seed: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The calls of one play, as the `seed` draws them: tools with their arguments. None of them is made."""
+        chance = random.Random(seed)
         worlds = self._worlds.setdefault(env, {})
         if episode.world not in worlds:
             worlds[episode.world] = WorldValues(env, episode.world)
@@ -66,9 +73,7 @@ class RandomAgent:
         tools = list(env.tools.values())
         for _ in range(self.calls if tools else 0):
             tool = chance.choice(tools)
-            env.step([(episode, tool.name, draw.arguments(tool))])
-            if episode.ended:
-                return
+            yield tool.name, draw.arguments(tool)
 
 
 AGENTS: dict[str, Callable[[], Agent]] = {"gold": GoldAgent, "noop": NoopAgent, "random": RandomAgent}

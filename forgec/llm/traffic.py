@@ -1,0 +1,99 @@
+"""Requests and answers on file: to look at, to go on from, and to run again without an endpoint.
+
+A line is one answered request: who asked (`scope`), the body that was sent, and the body that came. Headers are never
+written, and of the bodies no secret that we know of.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from forgec.dialogue import readable
+from forgec.llm.errors import NotRecorded
+
+HIDDEN = "[secret]"
+
+
+class TrafficError(ValueError):
+    """A file of traffic that cannot be read or written."""
+
+
+class Traffic:
+    """Answers to requests, from a file and into it. Equal requests of one scope are told apart by their order.
+
+    What the file has is not asked for again. With `only` nothing else is asked for either.
+    """
+
+    def __init__(self, path: Path, *, only: bool = False, secrets: Iterable[str] = ()) -> None:
+        """Raises `TrafficError`."""
+        self.path, self.only = path, only
+        self.secrets = [secret for secret in secrets if secret]
+        self._known: dict[str, deque[bytes]] = defaultdict(deque)
+        self._file: IO[bytes] | None = None
+        if only and not path.is_file():
+            raise TrafficError(f"there is no file {path}")
+        try:
+            if path.is_file():
+                self._read()
+            if not only:
+                self._file = path.open("ab", buffering=0)
+        except OSError as error:
+            raise TrafficError(f"{path}: {error.strerror or error}") from None
+
+    def recorded(self, scope: str, body: Mapping[str, Any]) -> bytes | None:
+        """The answer on file. Raises `NotRecorded` when there is none and nothing else may be asked."""
+        answers = self._known.get(_key(scope, self._shown(body)))
+        if answers:
+            return answers.popleft()
+        if self.only:
+            raise NotRecorded(f"{self.path} has no answer to this request of {scope or 'nobody in particular'}")
+        return None
+
+    def record(self, scope: str, body: Mapping[str, Any], answer: bytes) -> None:
+        """Write a request with the answer to it."""
+        if self._file is None:
+            return
+        text = self._hide(readable(answer.decode("utf-8", "replace")))
+        line = json.dumps({"scope": scope, "request": json.loads(self._shown(body)), "answer": text}, sort_keys=True)
+        self._file.write(line.encode() + b"\n")
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _shown(self, body: Mapping[str, Any]) -> str:
+        """A body as it is written and compared: in one order, without secrets."""
+        return self._hide(json.dumps(body, sort_keys=True))
+
+    def _hide(self, text: str) -> str:
+        for secret in self.secrets:
+            text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
+        return text
+
+    def _read(self) -> None:
+        """Read what is there; a last line without an end was cut off in the writing, and goes."""
+        whole = 0
+        with self.path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    break
+                whole += len(line)
+                try:
+                    entry = json.loads(line)
+                    scope, request, answer = entry["scope"], entry["request"], entry["answer"]
+                    self._known[_key(scope, json.dumps(request, sort_keys=True))].append(answer.encode())
+                except (ValueError, KeyError, TypeError, AttributeError):
+                    raise TrafficError(f"{self.path}:{number}: this line is no recorded request") from None
+        if not self.only and whole < self.path.stat().st_size:
+            with self.path.open("r+b") as file:
+                file.truncate(whole)
+
+
+def _key(scope: str, body: str) -> str:
+    return hashlib.sha256(f"{scope}\n{body}".encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,1 @@
+"""Episodes between an agent and a user, from the first word to the reward: played by the thousand, kept on file."""
