@@ -7,10 +7,12 @@ import sys
 import traceback
 
 from forgec.commands import forgec
+from forgec.garbage import collect_seldom
 
 
 def main() -> None:
     """Run the command line. Exit codes: 0 clean, 1 findings or drift, 2 usage or unreadable input, 3 our fault."""
+    collect_seldom()
     try:
         forgec(prog_name="forgec")
     except OSError as error:  # a full disk, or an output that nobody reads

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from forgec.checks import run_checks
 from forgec.checks.warnings import find_warnings
-from forgec.codegen.package import generate
 from forgec.diagnostics import Diagnostic, Report
 from forgec.files.data import DataFiles
 from forgec.files.folder import Folder
@@ -17,10 +16,8 @@ from forgec.files.reading import read
 from forgec.files.units import Unit, arrange
 from forgec.model.build import build
 from forgec.model.spec import Spec
-from forgec.plans.package import plan_package
 from forgec.source import Source
 from forgec.worlds import whole_worlds
-from forgec_runtime.vetting import vet
 
 
 @dataclass(frozen=True)
@@ -85,6 +82,10 @@ def generate_package(spec: Spec) -> dict[str, str]:
 
     Raises `Unvetted` for a module that should not have been generated: a defect of the compiler, whatever the spec.
     """
+    from forgec.codegen.package import generate  # here, because to check takes neither plans nor templates
+    from forgec.plans.package import plan_package
+    from forgec_runtime.vetting import vet
+
     files = generate(plan_package(spec), Path(spec.source.name).name)
     for name, text in files.items():
         if name.endswith(".py"):

@@ -55,6 +55,13 @@ DESK = dedent(
     }
     """
 )
+SAMPLED = """
+task settle_of_somebody on small "Pay what is owed" {
+  sample who from members where fines > 0;
+  intent "You are member {$who.member_id}, and want to pay what you owe.";
+  plan { paid = pay(member_id: $who.member_id); }
+}
+"""
 SHOP = DESK.replace("environment desk", "environment shop")
 BROKEN = SHOP.replace("return $m.name", "return $m.nmae")
 
@@ -545,6 +552,18 @@ def test_run_plays_tasks_and_prints_rewards() -> None:
     result = invoke("run", "desk", "--agent", "gold", "--agent", "noop")
     assert (result.exit_code, result.stderr) == (0, "")
     assert result.stdout.splitlines()[2].split() == ["desk/settle", "1", "0"]
+
+
+def test_run_says_when_the_seed_changes_nothing() -> None:
+    invoke("compile", "desk.afs")
+    said = "--seed changes nothing here: no task that was played samples anything\n"
+    assert invoke("run", "desk").stderr == ""
+    assert invoke("run", "desk", "--seed", "7").stderr == said
+    assert invoke("run", "desk", "--seed", "0").stderr == said
+    assert invoke("run", "desk", "--seed", "7", "--agent", "random").stderr == ""
+    write("drawn.afs", DESK.replace("environment desk", "environment drawn") + SAMPLED)
+    invoke("compile", "drawn.afs")
+    assert invoke("run", "drawn", "--seed", "7").stderr == ""
 
 
 def test_run_takes_a_folder_too() -> None:

@@ -523,6 +523,21 @@ def test_a_spec_with_errors_is_not_played(tmp_path: Path) -> None:
     assert CliRunner().invoke(forgec, ["play", str(tmp_path / "no.afs")]).exit_code == 2
 
 
+def test_a_seed_that_changes_nothing_is_told(play_shop: Play) -> None:
+    said = "the seed changes nothing: this task samples nothing\n"
+    assert said not in shown(play_shop("", "--task", "light_up"))
+    assert shown(play_shop("", "--task", "light_up", "--seed", "7")).startswith(f"> .task light_up 7\n{said}")
+    assert said in shown(play_shop(".task light_up 0\n"))
+
+
+def test_a_seed_is_that_of_a_task(play_shop: Play) -> None:
+    result = play_shop("", "--seed", "7")
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (
+        2,
+        "Error: a seed draws what a task samples: give --task, too",
+    )
+
+
 def test_json_is_an_object_a_line(play_shop: Play) -> None:
     script = """\
         buy customer_id=C2 lamp_id=A1

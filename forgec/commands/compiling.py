@@ -18,6 +18,7 @@ import click
 from forgec.codegen.outcome import Outcome
 from forgec.diagnostics import Diagnostic, Label
 from forgec.files.units import Unit
+from forgec.garbage import collect_seldom
 from forgec.memory import Entry, recall
 from forgec.source import Span
 
@@ -87,7 +88,7 @@ def _compile(units: Sequence[Unit], out: Path, allowed: tuple[str, ...]) -> list
     cores = min(os.cpu_count() or 1, len(units))
     if len(units) < FEW or cores == 1:
         return list(_with_progress(map(one, units), len(units)))
-    with ProcessPoolExecutor(cores, get_context("spawn"), _let_interrupts_end) as pool:
+    with ProcessPoolExecutor(cores, get_context("spawn"), _begin_to_help) as pool:
         try:
             return list(_with_progress(pool.map(one, units), len(units)))
         except BaseException:
@@ -95,8 +96,9 @@ def _compile(units: Sequence[Unit], out: Path, allowed: tuple[str, ...]) -> list
             raise
 
 
-def _let_interrupts_end() -> None:
+def _begin_to_help() -> None:
     """Ctrl-C reaches all processes: those that help end without a word."""
+    collect_seldom()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 

@@ -23,11 +23,18 @@ from forgec_runtime import Environment, LoadError, load_environment
 @click.argument("environment", metavar="ENV_OR_SPEC")
 @click.option("--world", metavar="NAME", help="Start in this world; else in the first one.")
 @click.option("--task", metavar="NAME", help="Start with this task, in its world.")
+@click.option("--seed", type=click.IntRange(0, 999_999_999), help="Draws what the task samples; else 0.")
 @click.option("--script", metavar="FILE", help="Play the lines of FILE instead of asking; `-` is standard input.")
 @sources_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line: input, kind, result, changes.")
 def command(
-    environment: str, world: str | None, task: str | None, script: str | None, allowed: tuple[str, ...], as_json: bool
+    environment: str,
+    world: str | None,
+    task: str | None,
+    seed: int | None,
+    script: str | None,
+    allowed: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Call the tools of an environment by hand, as an agent would.
 
@@ -43,6 +50,7 @@ def command(
     Examples:
       forgec play library
       forgec play specs/library.afs --task settle_the_overdue
+      forgec play library --task a_late_book --seed 7
       forgec play library --script session.txt
       echo 'find_by_name name=Moreno' | forgec play library --json
 
@@ -50,13 +58,16 @@ def command(
     """
     if world is not None and task is not None:
         raise click.UsageError("a task has a world of its own: give --world or --task, not both")
+    if seed is not None and task is None:
+        raise click.UsageError("a seed draws what a task samples: give --task, too")
+    begun = f"{task} {seed}" if seed is not None else task
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to stop
     try:
         if script is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
-            _play_terminal(environment, allowed, world, task)
+            _play_terminal(environment, allowed, world, begun)
         else:
-            _play_script(environment, allowed, world, task, script or "-", as_json)
+            _play_script(environment, allowed, world, begun, script or "-", as_json)
     except LoadError as error:
         _stop(str(error))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from forgec.commands.common import FINDINGS, UNREADABLE, sources_option
 from forgec.commands.environments import package
@@ -117,6 +118,7 @@ def command(
             loaded = [load_environment(folder, allow_sources=allowed) for folder in folders]
             played = play_table(loaded, agents, chosen, seed)
             chosen.check()
+            sampled = {(env.name, task.name) for env in loaded for task in env.tasks.values() if task.sampled}
     except LoadError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(UNREADABLE)
@@ -127,5 +129,8 @@ def command(
         click.echo(f"error: a task cannot begin: {error}", err=True)
         sys.exit(FINDINGS)
     click.echo(json.dumps([row(one) for one in played], indent=2) if as_json else table(played, agents))
+    given = click.get_current_context().get_parameter_source("seed") is not ParameterSource.DEFAULT
+    if given and "random" not in agents and not any((one.environment, one.task) in sampled for one in played):
+        click.echo("--seed changes nothing here: no task that was played samples anything", err=True)
     unpaid = any(one.agent == "gold" and one.reward.value != 1.0 for one in played)
     sys.exit(FINDINGS if unpaid else 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from forgec.diagnostics import Label, Report
@@ -132,6 +133,11 @@ class _Build:
         Names("environment", self.report).add(found[0].name)
         return found[0]
 
+    @cached_property
+    def _tableless(self) -> Oracle:
+        """Judges what stands above all tables."""
+        return Oracle()
+
     def _clock(self, environment: nodes.Environment) -> datetime.datetime:
         clock = DEFAULT_CLOCK
         for setting in environment.settings:
@@ -140,7 +146,7 @@ class _Build:
                     "AFS211", f"unknown setting `{setting.name}`", setting.name.span, help="known is `clock`"
                 )
                 continue
-            checker = SqlChecker(Oracle(), self.report, Emitter({}, {}, clock))
+            checker = SqlChecker(self._tableless, self.report, Emitter({}, {}, clock))
             sql = checker.expression(setting.value, Scope({}, {}))
             if sql is None:
                 continue
@@ -165,7 +171,7 @@ class _Build:
         names = Names("type", self.report)
         declared = (nodes.Enum, nodes.Record, nodes.Domain)
         self.types.declared = frozenset(item.name.text for item in self.file.items if isinstance(item, declared))
-        checker = SqlChecker(Oracle(), self.report, Emitter({}, {}, clock))
+        checker = SqlChecker(self._tableless, self.report, Emitter({}, {}, clock))
         made_of_others = sorted(self.file.items, key=lambda item: not isinstance(item, nodes.Enum))
         for item in made_of_others:
             if not isinstance(item, declared) or not names.add(item.name, lower=False):

@@ -67,7 +67,8 @@ def task(session: Session, rest: str) -> Answer:
         raise Mistake(f"`{clean(seed)}` is no seed; write a number")
     _check_allowed(session, task.world)
     session.start(f".task {rest}", task.world, task, int(seed or 0))
-    return Answer(describe.task_lines(task, session.episode.briefing), task_data(session))
+    idle = [Line("the seed changes nothing: this task samples nothing", "quiet")] if seed and not task.sampled else []
+    return Answer([*idle, *describe.task_lines(task, session.episode.briefing)], task_data(session))
 
 
 def task_data(session: Session) -> dict[str, Any]:

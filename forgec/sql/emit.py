@@ -126,7 +126,7 @@ class Emitter:
     ) -> str:
         """The text of `tree`, its values, tables and row sets written as the callbacks say."""
         replaced = self.replace(tree, value, table or exp.to_identifier, rows)
-        return replaced.sql(dialect=DIALECT, comments=False, pretty=pretty)
+        return replaced.sql(dialect=DIALECT, comments=False, pretty=pretty, copy=False)
 
     def replace(self, tree: exp.Expr, value: ReplaceValue, table: ReplaceTable, rows: ReplaceRows | None) -> exp.Expr:
         """`tree` with only nodes that DuckDB knows."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import sqlglot
@@ -187,7 +188,12 @@ def _first_line(text: str) -> str:
 
 def cast(tree: exp.Expr, type_: str) -> exp.Cast:
     """`tree` as a type of DuckDB. (`exp.cast` drops a cast of what is cast to a decimal of other digits already.)"""
-    return exp.Cast(this=tree, to=exp.DataType.build(type_, dialect=DIALECT))
+    return exp.Cast(this=tree, to=_type(type_).copy())
+
+
+@cache
+def _type(text: str) -> exp.DataType:
+    return exp.DataType.build(text, dialect=DIALECT)
 
 
 def parse_own(text: str) -> exp.Expr:

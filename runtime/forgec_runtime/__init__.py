@@ -1,5 +1,7 @@
 """The runtime of generated environments: episodes over DuckDB, stepped together, and rewards with reasons."""
 
+import typing
+
 from .agents import AGENTS, Agent, GoldAgent, NoopAgent, RandomAgent
 from .briefing import Asked, Briefing, Known
 from .call import Call
@@ -8,7 +10,6 @@ from .data.outside import PackageFile, VariableFile
 from .environment import Environment
 from .episode import Episode
 from .errors import FAULT_TEXT, CallTimeout, Fault, LoadError, Refusal, SnapshotError, WorkerError
-from .front import AsyncEnvironment
 from .hashes import Hashes
 from .loading import load_environment
 from .plan import GoldError
@@ -16,12 +17,15 @@ from .query import Query
 from .results import Result
 from .reward import REWARD_VERSION, Reward, Shortfall
 from .schema import Column, Index, Table, Tie
-from .shared import SharedEnvironment
 from .task_file import Tasks
 from .tasks import Computed, Expectation, Fact, Literal, Plan, Reason, Ref, Saying, Step, Task, TaskError
 from .tool import Parameter, Tool
 from .workers import RemoteEpisode, Workers
 from .world import World
+
+if typing.TYPE_CHECKING:
+    from .front import AsyncEnvironment
+    from .shared import SharedEnvironment
 
 __all__ = [
     "AGENTS",
@@ -77,3 +81,16 @@ __all__ = [
     "World",
     "load_environment",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What few programs need is imported when it is: asyncio takes a tenth of the start."""
+    if name == "AsyncEnvironment":
+        from .front import AsyncEnvironment
+
+        return AsyncEnvironment
+    if name == "SharedEnvironment":
+        from .shared import SharedEnvironment
+
+        return SharedEnvironment
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
