@@ -24,7 +24,7 @@ from forgec.files.units import Unit
 from forgec.resources import resource
 from forgec.writing import write_whole
 
-LIBRARIES = ("Faker", "duckdb", "jinja2", "lark", "networkx", "pydantic", "ruff", "sqlglot")
+LIBRARIES = ("Faker", "black", "duckdb", "jinja2", "lark", "networkx", "pydantic", "sqlglot")
 MAX_ENTRIES = 2_000
 """Files in the folder; beyond it the oldest go."""
 

@@ -19,7 +19,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "openai": "forgec/llm/client.py",
     "httpx2": "forgec/llm/client.py",
     "jinja2": ("forgec/codegen/render.py", "forgec/graphing/page.py"),
-    "ruff": "forgec/codegen/format.py",
+    "black": "forgec/codegen/format.py",
     "faker": "forgec/worlds/fakes.py",
     "click": "forgec/commands/",
     "prompt_toolkit": "forgec/playing/terminal.py",

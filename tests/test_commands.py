@@ -656,7 +656,7 @@ def test_help_shows_examples_of_every_command() -> None:
 
 
 def test_help_is_quick() -> None:
-    heavy = ["duckdb", "jinja2", "lark", "networkx", "pydantic", "ruff", "sqlglot"]
+    heavy = ["black", "duckdb", "jinja2", "lark", "networkx", "pydantic", "sqlglot"]
     script = (
         "import atexit, sys\n"
         f"atexit.register(lambda: print('loaded:', [name for name in {heavy} if name in sys.modules]))\n"

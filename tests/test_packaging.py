@@ -128,7 +128,7 @@ ALONE = """
 import importlib.util
 from forgec_runtime import AGENTS, load_environment
 
-for package in ("forgec", "lark", "sqlglot", "jinja2", "ruff", "pydantic", "networkx", "click"):
+for package in ("forgec", "lark", "sqlglot", "jinja2", "black", "pydantic", "networkx", "click"):
     assert importlib.util.find_spec(package) is None, package
 env = load_environment("library")
 for task in env.tasks.values():

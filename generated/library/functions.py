@@ -40,9 +40,11 @@ def loss_charge(call: Call, book_id: str) -> Decimal | None:
     """What a member pays for a lost copy"""
     result: Decimal | None = sql.add(
         sql.field(call.find(BOOKS, book_id), "price"),
-        Decimal("0.00")
-        if sql.eq(sql.field(call.find(BOOKS, book_id), "shelf"), "children")
-        else Decimal("5.00"),
+        (
+            Decimal("0.00")
+            if sql.eq(sql.field(call.find(BOOKS, book_id), "shelf"), "children")
+            else Decimal("5.00")
+        ),
     )
     return result
 

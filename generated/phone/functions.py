@@ -42,11 +42,11 @@ def why_no_text(call: Call) -> str | None:
     return (
         "airplane mode is on"
         if call.single(DEVICE)["airplane"]
-        else "the SIM card is " + call.single(DEVICE)["sim"]
-        if call.single(DEVICE)["sim"] != "ready"
-        else "no signal"
-        if not call.single(DEVICE)["signal"]
-        else None
+        else (
+            "the SIM card is " + call.single(DEVICE)["sim"]
+            if call.single(DEVICE)["sim"] != "ready"
+            else "no signal" if not call.single(DEVICE)["signal"] else None
+        )
     )
 
 
@@ -55,14 +55,22 @@ def why_no_picture(call: Call, app: str) -> str | None:
     result: str | None = (
         why_no_text(call)
         if why_no_text(call) is not None
-        else "mobile data is off"
-        if not call.single(DEVICE)["mobile_data"]
-        else "no data connection"
-        if not call.single(DEVICE)["data"]
-        else app + " may not see the pictures"
-        if not sql.coalesce(sql.field(call.find(APPS, app), "pictures"), False)
-        else app + " may not send messages"
-        if not sql.coalesce(sql.field(call.find(APPS, app), "sending"), False)
-        else None
+        else (
+            "mobile data is off"
+            if not call.single(DEVICE)["mobile_data"]
+            else (
+                "no data connection"
+                if not call.single(DEVICE)["data"]
+                else (
+                    app + " may not see the pictures"
+                    if not sql.coalesce(sql.field(call.find(APPS, app), "pictures"), False)
+                    else (
+                        app + " may not send messages"
+                        if not sql.coalesce(sql.field(call.find(APPS, app), "sending"), False)
+                        else None
+                    )
+                )
+            )
+        )
     )
     return result

@@ -16,7 +16,7 @@ def describe(call: Call, member_id: str) -> str:
     if m is None:
         raise call.unknown("member_id", member_id)
 
-    return f"""{m["name"]} ({member_id})\n  owes {sql.formatted(m["fines"], ",.2f")}, which is {sql.text(m["fines"])},\n  has {sql.formatted(m["books"], "03d")} {"book" if m["books"] == 1 else "books"},\n  joined {sql.text(m["joined"])}, ratio {sql.text(m["ratio"])}, {{braces}} and "quotes"."""
+    return f"""{m['name']} ({member_id})\n  owes {sql.formatted(m['fines'], ',.2f')}, which is {sql.text(m['fines'])},\n  has {sql.formatted(m['books'], '03d')} {'book' if m['books'] == 1 else 'books'},\n  joined {sql.text(m['joined'])}, ratio {sql.text(m['ratio'])}, {{braces}} and "quotes"."""
 
 
 DESCRIBE = Tool(

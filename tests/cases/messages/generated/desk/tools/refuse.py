@@ -19,7 +19,7 @@ def refuse(call: Call, member_id: str) -> None:
         raise call.unknown("member_id", member_id)
 
     raise Refusal(
-        f""""{m["name"]}" has a \\ and a {{ in it, and owes {sql.formatted(m["fines"], ".0f")} since {sql.text(sql.days_between(date(2025, 3, 14), m["joined"]))} days"""
+        f""""{m['name']}" has a \\ and a {{ in it, and owes {sql.formatted(m['fines'], '.0f')} since {sql.text(sql.days_between(date(2025, 3, 14), m['joined']))} days"""
     )
 
 
