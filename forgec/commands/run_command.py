@@ -79,9 +79,9 @@ def command(
     compiled on the spot. Tasks in a world with rows from outside are skipped unless its sources are allowed.
 
     The built-in agents need no user: `gold` plays the plan of each task, `noop` does nothing, `random` calls tools at
-    random, and a table says what they were paid. With --user, --out, --trials, or any other agent, each episode is a
-    dialogue: the user opens, the agent speaks or calls tools, until the user is satisfied, a tool ends the episode, or
-    a limit is reached. Trajectories go to --out, a line of JSON each, and a summary is printed.
+    random, and a table says what they were paid. With --user, --out, --trials, a limit, or any other agent, each
+    episode is a dialogue: the user opens, the agent speaks or calls tools, until the user is satisfied, a tool ends the
+    episode, or a limit is reached. Trajectories go to --out, a line of JSON each, and a summary is printed.
 
     Keys are read from environment variables alone. A run that was interrupted goes on with --resume.
 
@@ -99,7 +99,8 @@ def command(
     """
     chosen = Wanted.parsed(wanted, len(environments))
     alone = all(agent in AGENTS for agent in agents)
-    dialogue = user is not None or out is not None or trials > 1 or not alone
+    more = (user, out, max_turns, max_tool_calls, max_tokens, max_seconds, workers, model.record, model.replay)
+    dialogue = any(one is not None for one in more) or resume or trials > 1 or not alone
     try:
         with ExitStack() as stack:
             folders = [stack.enter_context(package(name, allowed)) for name in environments]

@@ -154,7 +154,8 @@ class Client:
         except openai.APIConnectionError as error:
             raise _Again("connection", self._hide(f"{error} {error.__cause__ or ''}".strip())) from None
         except openai.APIStatusError as error:
-            raise self._status(error.status_code, error.response.headers, self._hide(str(error))[:500]) from None
+            text = self._hide(f"{error} ({error.code})" if isinstance(error.code, str) else str(error))[:500]
+            raise self._status(error.status_code, error.response.headers, text) from None
         except openai.OpenAIError as error:
             raise _Again("unreadable", self._hide(str(error))[:500]) from None
 

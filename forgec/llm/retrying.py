@@ -23,7 +23,7 @@ class Patience:
 
     def wait(self, attempt: int) -> float:
         """How long to wait after so many failures: twice as long each time, less up to a half, by chance."""
-        return min(self.first_wait * 2.0**attempt, self.longest_wait) * random.uniform(0.5, 1.0)
+        return min(self.first_wait * 2.0 ** min(attempt, 60), self.longest_wait) * random.uniform(0.5, 1.0)
 
 
 def asked_to_wait(headers: Mapping[str, str]) -> float | None:

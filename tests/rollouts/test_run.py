@@ -1,0 +1,346 @@
+"""`forgec run` with a user: models that fail, runs that are killed, files that are gone on with, what is told."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from jsonschema import Draft202012Validator
+
+from forgec.commands import forgec
+from forgec.rollouts.store import Store, StoreError, read
+from forgec.rollouts.trajectory import Trajectory
+from forgec_runtime import Environment
+from tests.rollouts.playing import GENERATED, asking, client, environment, plain, play
+from tests.rollouts.server import GoldBrain, called, serving
+
+TASKS = ["settle_the_overdue", "keep_what_can_be_kept", "not_while_suspended", "the_other_joan"]
+TROUBLES = ["429", "500", "503 Retry-After: 0", "drop", "cut", "truncated", "malformed", "no_choices", "hang 5"]
+
+
+@pytest.fixture(scope="module")
+def env() -> Environment:
+    return environment()
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def invoke(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(forgec, ["run", str(GENERATED / "library"), *map(str, arguments)])
+
+
+def gold(*arguments: str | Path) -> Result:
+    tasks = [part for task in TASKS for part in ("--task", task)]
+    return invoke("--agent", "gold", "--user", "scripted", *tasks, *arguments)
+
+
+def kept(path: str = "out.jsonl") -> list[dict[str, Any]]:
+    return plain(sorted(read(Path(path)), key=lambda one: one.key))
+
+
+# -- a model that plays -------------------------------------------------------------------------------------------
+
+
+def test_an_endpoint_that_fails_three_times_in_ten_costs_time_and_not_results(env: Environment) -> None:
+    brain, chance = GoldBrain(env, spoilt=["the_other_joan"]), random.Random(7)
+    draws = [chance.choice(TROUBLES) if chance.random() < 0.3 else None for _ in range(10_000)]
+    with serving(brain) as server:
+        one = client(server.url)
+        healthy = play(env, asking(one), client=one)
+        asked = len(server.seen)
+    with serving(brain, draws.__getitem__) as server:
+        one = client(server.url)
+        failing = play(env, asking(one), client=one)
+        assert len(server.seen) > asked * 1.25
+    assert plain(failing) == plain(healthy)
+    assert [one.task for one in healthy if not one.reward] == ["the_other_joan"]
+
+
+def test_thoughts_of_earlier_turns_are_kept_or_dropped(env: Environment) -> None:
+    for keep in (True, False):
+        with serving(GoldBrain(env)) as server:
+            one = client(server.url)
+            (trajectory,) = play(env, asking(one, reasoning=keep), TASKS[:1], client=one)
+            last = [message for message in server.seen[-1]["messages"] if message["role"] == "assistant"]
+        thoughts = [message.get("reasoning_content") for message in last]
+        assert thoughts == [f"move {i}" if keep else None for i in range(len(last))]
+        assert len(last) > 5
+        assert next(message.reasoning for message in trajectory.messages if message.role == "assistant") == "move 0"
+
+
+def test_a_model_that_calls_amiss_reads_why_and_is_given_back_what_endpoints_take(env: Environment) -> None:
+    wrong: list[dict[str, Any]] = [
+        called("find_member", '{"email": '),
+        called("find member!", "{}"),
+        called("", "[]"),
+        {"content": "", "tool_calls": [called("find_member", {})["tool_calls"][0]] * 300},
+        {"content": "a" * 200_000},
+        {"content": ""},
+    ]
+    with serving(
+        lambda body: (wrong[sum(m["role"] == "assistant" for m in body["messages"]) :] or ["Done."])[0]
+    ) as server:
+        one = client(server.url)
+        (trajectory,) = play(env, asking(one), TASKS[:1], client=one)
+        messages = server.seen[-1]["messages"]
+    assert trajectory.end == "satisfied"
+    given = [call for message in messages for call in message.get("tool_calls", ())]
+    assert len(given) == 303
+    assert all(json.loads(call["function"]["arguments"]) == {} for call in given)
+    assert [call["function"]["name"] for call in given[:3]] == ["find_member", "find_member_", "unnamed"]
+    answers = [message for message in messages if message["role"] == "tool"]
+    assert [message["tool_call_id"] for message in answers] == [call["id"] for call in given]
+    assert "not valid JSON" in answers[0]["content"]
+    assert all(len(message["content"]) < 2_000 for message in messages[2:])
+
+
+def test_a_model_whose_context_is_full_ends_its_episode(env: Environment) -> None:
+    trouble = '400 body {"error": {"message": "too many tokens", "code": "context_length_exceeded"}}'
+    with serving(GoldBrain(env), lambda number: trouble if number >= 3 else None) as server:
+        one = client(server.url)
+        (trajectory,) = play(env, asking(one), TASKS[:1], client=one)
+    assert (trajectory.end, trajectory.turns, trajectory.reward) == ("context", 3, 0.0)
+
+
+# -- the command --------------------------------------------------------------------------------------------------
+
+
+def test_a_model_is_run_by_the_command(env: Environment) -> None:
+    with serving(GoldBrain(env, spoilt=["another_matilda"])) as server:
+        result = invoke(
+            "--agent", "openai:small", "--user", "scripted", "--base-url", server.url, "--out", "out.jsonl",
+            "--trials", "2", "--price", "small=1,2", "--set", "temperature=0.5", "--json",
+        )  # fmt: skip
+        assert server.seen[0]["temperature"] == 0.5
+    assert (result.exit_code, result.stderr) == (0, "")
+    told = json.loads(result.stdout)
+    assert (told["episodes"], told["tasks"], told["failures"], told["stopped"]) == (24, 12, [], None)
+    assert told["mean"] == pytest.approx(11 / 12)
+    assert [(one["k"], one["pass_at_k"]) for one in told["passes"]] == [
+        (1, pytest.approx(11 / 12)),
+        (2, pytest.approx(11 / 12)),
+    ]
+    (spent,) = told["usage"]
+    assert spent["cost"] == pytest.approx((spent["prompt_tokens"] + 2 * spent["completion_tokens"]) / 1e6)
+    first = next(read(Path("out.jsonl")))
+    assert (first.agent, first.model, first.user) == ("openai:small", "small", "scripted")
+    assert first.settings["agent"] == {"temperature": 0.5, "reasoning": "kept"}
+    assert first.usage["agent"].answers == first.turns
+
+
+def test_a_run_stops_at_its_budget_and_goes_on_with_more(env: Environment) -> None:
+    with serving(GoldBrain(env)) as server:
+        options = ("--agent", "openai:small", "--base-url", server.url, "--out", "out.jsonl", "--at-once", "2")
+        result = invoke(*options, "--max-calls", "20")
+        assert result.exit_code == 1
+        assert "stopped: the budget of 20 requests is used up" in result.stdout
+        assert "episodes are not played; --resume goes on with them" in result.stderr
+        assert len(server.seen) == 20
+        before = kept()
+        assert 0 < len(before) < 12
+        assert invoke(*options, "--resume", "--max-calls", "20").exit_code == 1
+        result = invoke(*options, "--resume")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("12 episodes of 12 tasks: mean reward 1.000")
+    assert all(one in kept() for one in before)
+
+
+def test_a_key_that_is_refused_stops_a_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
+    with serving(lambda body: "", lambda number: "401") as server:
+        result = invoke("--agent", "openai:small", "--base-url", server.url, "--at-once", "1")
+        assert len(server.seen) == 1
+    assert result.exit_code == 1
+    assert "model `small`, key from OPENAI_API_KEY" in result.stdout
+    assert "sk-of-nobody" not in result.output
+
+
+def test_a_run_is_recorded_and_replayed_without_an_endpoint(env: Environment) -> None:
+    with serving(GoldBrain(env)) as server:
+        options = ("--agent", "openai:small", "--trials", "2", "--task", TASKS[0])
+        assert invoke(*options, "--base-url", server.url, "--record", "t.jsonl", "--out", "a.jsonl").exit_code == 0
+    result = invoke(*options, "--replay-from", "t.jsonl", "--out", "b.jsonl")
+    assert result.exit_code == 0, result.output
+    assert kept("a.jsonl") == kept("b.jsonl")
+
+
+def test_trajectories_are_replayed() -> None:
+    assert gold("--trials", "2", "--out", "a.jsonl").exit_code == 0
+    sides = ("--agent", "replay:a.jsonl", "--user", "replay:a.jsonl")
+    result = invoke(*sides, "--tasks", ",".join(TASKS), "--trials", "2", "--out", "b.jsonl")
+    assert result.exit_code == 0, result.output
+
+    def told(path: str) -> list[dict[str, Any]]:
+        return [{name: one[name] for name in one if name not in ("agent", "user")} for one in kept(path)]
+
+    assert told("a.jsonl") == told("b.jsonl")
+    assert "a.jsonl has no library/another_matilda" in invoke("--agent", "replay:a.jsonl").stdout
+
+
+def test_a_python_function_plays(tmp_path: Path) -> None:
+    (tmp_path / "my_agent.py").write_text(
+        "async def act(messages, tools):\n"
+        "    if messages[-1]['role'] == 'user':\n"
+        "        return {'content': None, 'tool_calls': [{'function': {'name': 'find_member',"
+        " 'arguments': {'email': 'lena.fischer@example.org'}}}]}\n"
+        "    assert messages[-1]['content'].startswith('{')\n"
+        "    return 'I have found you.'\n"
+        "def wrong(messages, tools):\n"
+        "    return 7\n"
+        "def broken(messages, tools):\n"
+        "    return 1 / 0\n"
+    )
+    result = invoke("--agent", "my_agent:act", "--task", TASKS[1], "--out", "out.jsonl")
+    assert result.exit_code == 0, result.output
+    (trajectory,) = read(Path("out.jsonl"))
+    assert [message.role for message in trajectory.messages] == [
+        "system",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert "gave a int, which is neither a text nor a message" in invoke("--agent", "my_agent:wrong").stdout
+    assert "the agent raised ZeroDivisionError" in invoke("--agent", "my_agent:broken").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--agent", "golden"], "there is no agent `golden`; there are gold, noop"),
+        (["--agent", "nowhere:act"], "there is no module `nowhere`"),
+        (["--agent", "json:act"], "the module `json` has no `act`"),
+        (["--agent", "json:__name__"], "`json:__name__` is no function"),
+        (["--user", "nobody"], "there is no user `nobody`; there are scripted"),
+        (["--agent", "replay:none.jsonl"], "there is no file none.jsonl"),
+        (["--agent", "gold", "--agent", "noop", "--user", "scripted"], "one agent at a time"),
+        (["--resume"], "name it with --out"),
+        (["--agent", "openai:small"], "OPENAI_API_KEY has no key"),
+        (["--agent", "openai:small", "--base-url", "http://x", "--max-cost", "1"], "needs the price of small"),
+        (["--agent", "openai:small", "--price", "small=1"], "`small=1` is no price"),
+        (["--agent", "openai:small", "--prices", "none.json"], "none.json cannot be read"),
+        (["--agent", "openai:small", "--set", "temperature"], "`temperature` is no setting"),
+        (["--record", "a", "--replay-from", "b"], "not both"),
+        (["--agent", "openai:small", "--replay-from", "none"], "there is no file none"),
+        (["--user", "scripted", "--task", "setle_the_overdue"], "did you mean `settle_the_overdue`?"),
+        (["--user", "scripted", "--out", "no/folder/out.jsonl"], "cannot be written: No such file or directory"),
+        (["--user", "scripted", "--max-turns", "0"], "0 is not in the range"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told(arguments: list[str], said: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_tasks_are_chosen_by_pattern_and_by_tag() -> None:
+    assert invoke("--user", "scripted", "--tasks", "keep_*,tag:fines").stdout.startswith("2 episodes of 2 tasks")
+    assert "no task `tag:nothing`" in invoke("--user", "scripted", "--tasks", "tag:nothing").stderr
+
+
+def test_the_schema_is_that_of_the_lines() -> None:
+    schema = json.loads(CliRunner().invoke(forgec, ["run", "--schema"]).stdout)
+    assert gold("--out", "out.jsonl").exit_code == 0
+    validator = Draft202012Validator(schema)
+    for line in Path("out.jsonl").read_text().splitlines():
+        assert list(validator.iter_errors(json.loads(line))) == []
+
+
+def test_workers_play_the_same() -> None:
+    assert gold("--out", "a.jsonl").exit_code == 0
+    assert gold("--out", "b.jsonl", "--workers", "2").exit_code == 0
+    assert kept("a.jsonl") == kept("b.jsonl")
+
+
+# -- going on with a run ------------------------------------------------------------------------------------------
+
+
+def test_a_file_is_not_overwritten_and_nothing_is_played_twice() -> None:
+    assert gold("--out", "out.jsonl").exit_code == 0
+    result = gold("--out", "out.jsonl")
+    assert (result.exit_code, result.stderr) == (2, "error: out.jsonl is there already: --resume goes on with it\n")
+    content = Path("out.jsonl").read_bytes()
+    assert gold("--out", "out.jsonl", "--resume").stdout.startswith("4 episodes")
+    assert Path("out.jsonl").read_bytes() == content
+    assert gold("--out", "out.jsonl", "--resume", "--trials", "3").stdout.startswith("12 episodes")
+    assert Path("out.jsonl").read_bytes().startswith(content)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--agent", "noop", "--user", "scripted"], "was played with the agent gold, not noop"),
+        (["--agent", "gold", "--user", "briefed"], "was played with the user scripted, not briefed"),
+        (["--agent", "gold", "--user", "scripted", "--max-turns", "7"], "was played with settings"),
+    ],
+)  # fmt: skip
+def test_a_file_of_another_run_is_not_gone_on_with(arguments: list[str], said: str) -> None:
+    assert gold("--out", "out.jsonl").exit_code == 0
+    result = invoke(*arguments, "--out", "out.jsonl", "--resume")
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_a_file_of_another_environment_is_not_gone_on_with() -> None:
+    assert gold("--out", "out.jsonl").exit_code == 0
+    lines = Path("out.jsonl").read_text()
+    (known,) = {one.hashes.grading for one in read(Path("out.jsonl")) if one.hashes}
+    Path("out.jsonl").write_text(lines.replace(known, "0" * 64))
+    assert "was played with another grading than there is now" in gold("--out", "out.jsonl", "--resume").stderr
+
+
+def test_a_line_is_cut_off_anywhere_and_played_again() -> None:
+    assert gold("--out", "out.jsonl", "--at-once", "1").exit_code == 0
+    content = Path("out.jsonl").read_bytes()
+    whole, last = kept(), content.rindex(b"\n", 0, -1) + 1
+    for at in (last, last + 1, last + 20, (last + len(content)) // 2, len(content) - 1):
+        Path("out.jsonl").write_bytes(content[:at])
+        assert gold("--out", "out.jsonl", "--resume").exit_code == 0
+        assert kept() == whole
+
+
+@pytest.mark.parametrize(
+    "content", ["hello", "{}\n", '{"format":1}\n', "hello\n", '{"format":1,"environment":"x"}\n\n']
+)
+def test_other_files_are_left_alone(content: str) -> None:
+    Path("out.jsonl").write_text(content)
+    result = gold("--out", "out.jsonl", "--resume")
+    assert result.exit_code == 2
+    assert "out.jsonl" in result.stderr
+    assert "trajector" in result.stderr
+    assert Path("out.jsonl").read_text() == content
+
+
+def test_a_file_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
+    store = Store(tmp_path / "out.jsonl")
+    with pytest.raises(StoreError, match="another run is writing"):
+        Store(tmp_path / "out.jsonl")
+    store.close()
+    Store(tmp_path / "out.jsonl").close()
+
+
+def test_a_run_that_is_killed_twenty_times_is_as_one_that_was_not() -> None:
+    arguments = ["run", str(GENERATED / "mock"), "--agent", "gold", "--user", "scripted", "--task", "minutes_sent",
+                 "--at-once", "8", "--trials", "200"]  # fmt: skip
+    killing = [sys.executable, "-m", "tests.rollouts.killing", "20", "1", *arguments, "--out", "killed.jsonl"]
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        killing, env={"PYTHONPATH": str(root), "PATH": ""}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert CliRunner().invoke(forgec, [*arguments, "--out", "whole.jsonl"]).exit_code == 0
+    lines = Path("killed.jsonl").read_bytes().splitlines()
+    assert len(lines) == len({Trajectory.model_validate_json(line).key for line in lines}) == 200
+    assert kept("killed.jsonl") == kept("whole.jsonl")
