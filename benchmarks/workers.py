@@ -36,7 +36,8 @@ def calls(env: Any, count: int = STEP) -> list[Any]:
 
 def processor_time(env: Any) -> list[float]:
     """Seconds of processor time that the parent and each worker have used (Linux)."""
-    pids = ["self", *(str(worker.process.pid) for worker in getattr(env, "_workers", ()))]
+    workers = env._crew.processes if isinstance(env, Workers) else ()
+    pids = ["self", *(str(worker.pid) for worker in workers)]
     return [int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9 for pid in pids]
 
 

@@ -1,5 +1,6 @@
 """The runtime of generated environments: episodes over DuckDB, stepped together, and rewards with reasons."""
 
+import importlib
 import typing
 
 from .agents import AGENTS, Agent, GoldAgent, NoopAgent, RandomAgent
@@ -9,7 +10,7 @@ from .constraints import Invariant
 from .data.outside import PackageFile, VariableFile
 from .environment import Environment
 from .episode import Episode
-from .errors import FAULT_TEXT, CallTimeout, Fault, LoadError, Refusal, SnapshotError, WorkerError
+from .errors import FAULT_TEXT, CallTimeout, Fault, LoadError, PostureError, Refusal, SnapshotError, WorkerError
 from .hashes import Hashes
 from .loading import load_environment
 from .plan import GoldError
@@ -20,12 +21,18 @@ from .schema import Column, Index, Table, Tie
 from .task_file import Tasks
 from .tasks import Computed, Expectation, Fact, Literal, Plan, Reason, Ref, Saying, Step, Task, TaskError
 from .tool import Parameter, Tool
-from .workers import RemoteEpisode, Workers
 from .world import World
 
 if typing.TYPE_CHECKING:
     from .front import AsyncEnvironment
+    from .remote import RemoteEpisode
     from .shared import SharedEnvironment
+    from .workers import Workers
+
+_LATER = {
+    "AsyncEnvironment": "front", "RemoteEpisode": "remote", "SharedEnvironment": "shared", "Workers": "workers",
+}  # fmt: skip
+"""What few programs need, and its modules: it is imported when it is needed; asyncio takes a tenth of the start."""
 
 __all__ = [
     "AGENTS",
@@ -56,6 +63,7 @@ __all__ = [
     "PackageFile",
     "Parameter",
     "Plan",
+    "PostureError",
     "Query",
     "RandomAgent",
     "Reason",
@@ -84,13 +92,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """What few programs need is imported when it is: asyncio takes a tenth of the start."""
-    if name == "AsyncEnvironment":
-        from .front import AsyncEnvironment
-
-        return AsyncEnvironment
-    if name == "SharedEnvironment":
-        from .shared import SharedEnvironment
-
-        return SharedEnvironment
+    if name in _LATER:
+        return getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,7 +16,7 @@ from .data.completing import denied
 from .data.holding import hold
 from .engine import EngineError
 from .episode import Episode
-from .errors import FAULT_TEXT, Ask, Fault, Fetch, Refusal
+from .errors import FAULT_TEXT, STOPPED, Ask, Fault, Fetch, Refusal
 from .hashes import Hashes
 from .query import Query
 from .results import Result
@@ -76,6 +76,7 @@ class Environment:
         self._constraints = Constraints(self._tables, invariants, syncs)
         self._bases: dict[str, Base] = {}
         self._grown: set[Base] = set()
+        self._stopped = False
 
     # -- episodes ----------------------------------------------------------------------------------------------
 
@@ -210,12 +211,25 @@ class Environment:
         assert result is not None
         return result
 
+    def stop(self) -> None:
+        """Called from another thread while a step runs: end it soon.
+
+        Its calls that have not ended are faults, whose detail is `STOPPED`. A statement that runs is interrupted, one
+        that begins just then is not: say it again until the step has ended.
+        """
+        self._stopped = True
+        for base in list(self._bases.values()):
+            base.connection.interrupt()
+
     # -- the scheduler -----------------------------------------------------------------------------------------
 
     def _play(self, ready: list[Call], later: _Later, results: list[Result | None]) -> None:
         """Run calls, and those that follow them, to their ends."""
-        while ready:
-            ready = self._round(ready, later, results)
+        try:
+            while ready:
+                ready = self._round(ready, later, results)
+        finally:
+            self._stopped = False
         while self._grown:
             self._grown.pop().trim()
 
@@ -226,6 +240,8 @@ class Environment:
         constraints = self._constraints
         for call in ready:  # grows: the next call of an episode follows as soon as one has ended
             try:
+                if self._stopped:
+                    raise Fault(STOPPED)
                 result = call.run(constraints, self._at_once)
             # what is kept lets go of its traceback: that would lead back here, and keep the episode until a collection
             except Fetch as fetch:
@@ -246,8 +262,7 @@ class Environment:
                 ready.append(queue.popleft())
         again: list[Call] = []
         for fetched in fetches.values():
-            self._fetch(fetched)
-            again.extend(call for call, _ in fetched)
+            again.extend(self._fetched(fetched, later, results))
         for asked in asks.values():
             again.extend(self._answer(asked, later, results))
         return again
@@ -264,28 +279,45 @@ class Environment:
 
     def _at_once(self, call: Call, wanted: Fetch | Ask) -> list[dict[str, Any]]:
         """Fetch what one call wants. Raises `Fault`."""
-        if isinstance(wanted, Fetch):
-            self._fetch([(call, wanted)])
-            return []
         try:
+            if isinstance(wanted, Fetch):
+                self._fetch([(call, wanted)])
+                return []
             return self._execute(call.episode.base, wanted.query, [(call, wanted)])[0]
         except EngineError as error:
-            raise Fault(str(error)) from error
+            raise Fault(STOPPED if self._stopped else str(error)) from error
+
+    def _fetched(self, waiting: list[tuple[Call, Fetch]], later: _Later, results: list[Result | None]) -> list[Call]:
+        """Fetch the same kind of rows for all calls that wait for them; those that it fails for end here, alone."""
+        try:
+            self._fetch(waiting)
+        except (EngineError, MemoryError) as error:
+            if len(waiting) > 1 and not self._stopped:
+                return [call for one in waiting for call in self._fetched([one], later, results)]
+            return self._failed([call for call, _ in waiting], error, later, results)
+        return [call for call, _ in waiting]
 
     def _answer(self, waiting: list[tuple[Call, Ask]], later: _Later, results: list[Result | None]) -> list[Call]:
         """Answer one query for all calls that wait for it; those that it fails for end here, alone."""
         query = waiting[0][1].query
         try:
             answers = self._execute(waiting[0][0].episode.base, query, waiting)
-        except EngineError as error:
-            if len(waiting) > 1:
+        except (EngineError, MemoryError) as error:
+            if len(waiting) > 1 and not self._stopped:
                 return [call for one in waiting for call in self._answer([one], later, results)]
-            call = waiting[0][0]
-            results[call.index] = Result("fault", FAULT_TEXT, detail=str(error))
-            return [queue.popleft()] if (queue := later[call.episode]) else []
+            return self._failed([call for call, _ in waiting], error, later, results)
         for (call, _), answer in zip(waiting, answers, strict=True):
             call.answers.append(answer)
         return [call for call, _ in waiting]
+
+    def _failed(self, calls: list[Call], error: Exception, later: _Later, results: list[Result | None]) -> list[Call]:
+        """End calls that the engine failed; gives those that follow them."""
+        following = []
+        for call in calls:
+            results[call.index] = Result("fault", FAULT_TEXT, detail=STOPPED if self._stopped else str(error))
+            if queue := later[call.episode]:
+                following.append(queue.popleft())
+        return following
 
     def _execute(self, base: Base, query: Query, waiting: list[tuple[Call, Ask]]) -> list[list[dict[str, Any]]]:
         self.executions += 1

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 FAULT_TEXT = "The tool could not complete this call"
 """What the agent reads when a tool cannot be evaluated: details are for developers, not for policies."""
 
+STOPPED = "stopped: the step took too long"
+"""The detail of a call that `Environment.stop` ended."""
+
 ENDED_TEXT = "The episode has ended: no tool can be called any more"
 """What is read by whoever calls a tool after one that ends the episode."""
 
@@ -40,6 +43,13 @@ class WorkerError(Exception):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.results: list[Any] = []
+
+
+class PostureError(Exception):
+    """Workers that are confined less than was asked for."""
+
+    def __init__(self, found: str, asked: str, why: str) -> None:
+        super().__init__(f"workers are to be `{asked}`, and here they are only `{found}`: {why}")
 
 
 class CallTimeout(TimeoutError):

@@ -1,192 +1,45 @@
-"""More cores: one environment, its episodes spread over several processes of this machine.
+"""More cores: one environment, its episodes spread over several processes of this machine, which are confined.
 
 Each worker is a process with an environment of its own; an episode lives in one of them, and what the parent holds is
 a handle. A step is one message to each worker that has calls in it, and one back. The parent encodes the message of
-the next worker while the first one already works.
+the next worker while the first one already works. It remembers how each episode came to where it is, so that a worker
+that dies is replaced by one that goes on where it was.
 """
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import tempfile
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from .briefing import Asked, Briefing, Known
-from .errors import LoadError, SnapshotError, WorkerError
+from .confining.posture import Posture, reached
+from .crew import Crew
+from .errors import FAULT_TEXT, STOPPED, WorkerError
 from .loading import load_environment
-from .plan import GoldError
+from .process import Process
+from .remote import RemoteEpisode
 from .results import Kind, Result
 from .reward import Reward, Shortfall
-from .starts import is_plain, start
-from .task_file import constant
-from .tasks import Task, TaskError
+from .starts import is_plain
+from .tasks import Task
 from .tool import Arguments, Side
-from .wire import pack, receive, send, unpack
+from .wire import pack
 
-SHARED_FROM = 8 * 2**20
-"""Worlds whose file has at least so many bytes are put into a database once, which all workers read; so are those
-with rows outside of the package."""
 MAX_WAITING = 10_000
 """How many episodes may begin and end before their worker is told of it without being asked for anything else."""
-PATIENCE = 5.0
-"""Seconds that a worker has to end by itself when it is closed."""
+MAX_MADE = 200
+"""How many calls of an episode are remembered; with more, a snapshot of it is."""
+MAX_KEPT = 64 * 2**20
+"""Bytes of messages that are remembered; with more, snapshots of all episodes are."""
 
-_ERRORS: dict[str, type[Exception]] = {
-    error.__name__: error for error in (LoadError, SnapshotError, GoldError, TaskError, ValueError)
-}
+_KINDS = ("refused", "invalid", "fault")
 
-
-class RemoteEpisode:
-    """An episode that lives in a worker. When nothing refers to it any more, the worker forgets it.
-
-    `messages`, what the agent said to the user, are kept here and go along with what is asked.
-    """
-
-    __slots__ = ("__weakref__", "_number", "_pool", "_worker", "messages", "task", "world")
-
-    def __init__(self, pool: Workers, worker: _Worker, number: int, world: str, task: Task | None) -> None:
-        self.world = world
-        self.task = task
-        self.messages: list[str] = []
-        self._pool = pool
-        self._worker: _Worker | None = worker
-        self._number = number
-        worker.held += 1
-
-    @property
-    def closed(self) -> bool:
-        """Whether `close` was called."""
-        return self._worker is None
-
-    @property
-    def lost(self) -> bool:
-        """Whether it was lost with its worker."""
-        return self._worker is not None and self._worker.ended != ""
-
-    @property
-    def ended(self) -> bool:
-        """Whether no tool can be called any more. Asks the worker."""
-        return bool(self._ask("ended"))
-
-    @property
-    def broken_rules(self) -> list[str]:
-        """The audited rules that its calls broke, in order. Asks the worker."""
-        return list(self._ask("broken_rules"))
-
-    @property
-    def briefing(self) -> Briefing:
-        """What the user of this episode wants and knows. May ask the worker."""
-        if self.task is None:
-            return Briefing()
-        if is_plain(self.task):
-            return start(self._pool.environment, self.task, 0).briefing
-        intent, requests, facts = self._ask("briefing")
-        asked = tuple(Asked(name, text, tuple(after)) for name, text, after in requests)
-        return Briefing(intent, asked, tuple(Known(name, constant(value), doc) for name, value, doc in facts))
-
-    def fork(self) -> RemoteEpisode:
-        """An independent copy, in the same worker. Raises `WorkerError`."""
-        fork = self._pool._begin(self._here(), self._number, self.world, self.task)
-        fork.messages.extend(self.messages)
-        return fork
-
-    def snapshot(self) -> bytes:
-        """The episode as bytes: see `Episode.snapshot`. Raises `SnapshotError`, `WorkerError`."""
-        return str(self._ask("snapshot", self.messages)).encode()
-
-    def digest(self) -> str:
-        """The digest of its state: see `Episode.digest`. Raises `WorkerError`."""
-        return str(self._ask("digest"))
-
-    def close(self) -> None:
-        """Forget it now, rather than when the last reference to it goes."""
-        if self._worker is not None:
-            self._worker.forget(self._number)
-            self._worker = None
-
-    __del__ = close
-
-    def _here(self) -> _Worker:
-        """Its worker. Raises `ValueError` for a closed episode, `WorkerError` for a lost one."""
-        if self._worker is None:
-            raise ValueError("the episode is closed")
-        if self._worker.ended:
-            raise WorkerError(self._worker.ended)
-        return self._worker
-
-    def _ask(self, what: str, *more: Any) -> Any:
-        worker = self._here()
-        return self._pool._exchange([(worker, [what, self._number, *more])])[worker]
-
-
-class _Worker:
-    """The parent's end of one process."""
-
-    def __init__(self, place: str, folder: Path, trusted: bool, sources: Iterable[str]) -> None:
-        program = f"import sys; sys.path[:] = {sys.path!r}; from forgec_runtime.worker import main; main()"
-        self.place = place
-        self.ended = ""
-        """How it came to its end."""
-        self.held = 0
-        self.begun: list[tuple[int, str | int]] = []
-        self.gone: list[int] = []
-        trust = "trusted" if trusted else "vetted"
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", program, str(folder), str(os.getpid()), trust, *sources],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            pipesize=2**20,
-            process_group=0 if os.name == "posix" else None,  # Ctrl-C is for the parent, which ends its workers
-        )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        self.requests, self.replies = self.process.stdin, self.process.stdout
-
-    def forget(self, number: int) -> None:
-        """Called by the garbage collector, anywhere: it must do no more than this."""
-        self.gone.append(number)
-
-    def send(self, data: bytes | None) -> None:
-        """A message after what else there is to tell; None tells that alone."""
-        if self.begun or self.gone:
-            begun, self.begun = self.begun, []
-            gone = [self.gone.pop() for _ in range(len(self.gone))]  # more may come in meanwhile
-            self.held -= len(gone)
-            self._send(pack(["housekeeping", begun, gone]))
-        if data is not None:
-            self._send(data)
-
-    def _send(self, data: bytes) -> None:
-        with suppress(BrokenPipeError):  # whether it lives, its answer will tell
-            send(self.requests, data)
-
-    def hear(self) -> tuple[str, Any]:
-        """The answer to a message: "ok" and what came of it, the name of an error and its text, or that it died."""
-        data = receive(self.replies)
-        if data is None:
-            self.end()
-            return "dead", None
-        kind, told = unpack(data)
-        return kind, told
-
-    def end(self) -> None:
-        """Note that the process is dead, and how it died."""
-        try:
-            code = self.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:  # it closed its pipe, and lives
-            self.process.kill()
-            code = self.process.wait()
-        how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-        held = self.held - len(self.gone)
-        lost = "no episode is lost" if not held else "one episode is lost" if held == 1 else f"{held} episodes are lost"
-        self.ended = f"{self.place} (process {self.process.pid}) {how}: {lost}"
+StepCall = tuple[RemoteEpisode, str, Arguments]
+_Reply = tuple[list[str], list[tuple[int, Kind, str]]]
+"""The texts of results, and the kind and detail of those that are not ok, by their places."""
 
 
 class Workers:
@@ -196,9 +49,15 @@ class Workers:
     New episodes go to one worker after the other, forks stay where they are. Results have the kind, text and detail
     that they have in one process; their `value` stays in the worker and is None here. Arguments travel as JSON.
 
-    A worker that dies takes its episodes along: what needed it raises `WorkerError`, the other workers go on. Close it,
-    or use it in a `with`; it is closed, too, when nothing refers to it any more and when the program ends. It is for
-    one thread at a time. `allow_sources` and `trusted` are those of `load_environment`. Raises `LoadError`.
+    Workers confine themselves as far as their system can; with less than the `posture` asked for, they are refused.
+    Without `confine` they do not, so that debuggers and what tools print can be seen.
+
+    What takes longer than `timeout` seconds is stopped, and a worker that cannot be stopped is killed. A worker that
+    dies is replaced, with its episodes as they were, and does what it died of again, in halves: a call that it dies of
+    twice is a fault, all others have the results that they would have had.
+
+    Close it, or use it in a `with`; it is closed, too, when nothing refers to it any more and when the program ends.
+    `allow_sources` and `trusted` are those of `load_environment`. Raises `LoadError`, `PostureError`, `WorkerError`.
     """
 
     def __init__(
@@ -208,23 +67,19 @@ class Workers:
         *,
         allow_sources: Iterable[str] = (),
         trusted: bool = False,
+        confine: bool = True,
+        posture: Posture = "process",
+        timeout: float = 30.0,
     ) -> None:
         self.environment = load_environment(folder, allow_sources=allow_sources, trusted=trusted)
         """The environment in this process, for its tasks, tools and policy."""
-        count = count or os.cpu_count() or 1
-        path = Path(folder).resolve()
-        self._workers: list[_Worker] = []
-        self._close = weakref.finalize(self, _end, self._workers, os.getpid())
-        self._opened: set[str] = set()
+        self._crew = Crew(
+            self.environment, Path(folder).resolve(), count or os.cpu_count() or 1,
+            trusted=trusted, confine=confine, least=posture, seconds=timeout,
+        )  # fmt: skip
+        self._lock = threading.RLock()
         self._count = 0
-        self._turn = 0
-        for i in range(count):
-            self._workers.append(_Worker(f"worker {i + 1} of {count}", path, trusted, self.environment.allowed))
-        try:
-            self._exchange([(worker, ["hello"]) for worker in self._workers])
-        except BaseException:
-            self.close()
-            raise
+        self._kept = 0
 
     # -- what an environment says of itself --------------------------------------------------------------------
 
@@ -232,82 +87,64 @@ class Workers:
     def tasks(self) -> Mapping[str, Task]:
         return self.environment.tasks
 
+    @property
+    def posture(self) -> Posture:
+        """How far the workers are confined."""
+        return reached(self._crew.processes[0].layers)
+
+    @property
+    def layers(self) -> dict[str, str]:
+        """The layers of confinement, each with why it is not on."""
+        return dict(self._crew.processes[0].layers)
+
     # -- episodes ----------------------------------------------------------------------------------------------
 
     def reset(self, start: str, seed: int = 0) -> RemoteEpisode:
         """A fresh episode in a world, or of a task in its world: see `Environment.reset`. Raises `WorkerError`."""
         world, task = self.environment.start_of(start)
-        self._open(world)
-        worker = self._next()
-        if task is None or is_plain(task):
-            return self._begin(worker, start, world, task)
-        episode = RemoteEpisode(self, worker, self._numbered(), world, task)
-        self._exchange([(worker, ["begin", episode._number, start, seed])])  # what can fail is waited for
-        return episode
+        with self._lock:
+            self._crew.open(world)
+            worker = self._crew.next()
+            if task is None or is_plain(task):
+                return self._begin(worker, start, world, task, ("start", (start, 0)))
+            episode = RemoteEpisode(self, worker, self._numbered(), world, task, ("start", (start, seed)))
+            self._exchange([(worker, ["begin", episode._number, start, seed])])  # what can fail is waited for
+            return episode
 
     def restore(self, snapshot: bytes) -> RemoteEpisode:
         """The episode of a snapshot: see `Environment.restore`. Raises `SnapshotError`, `LoadError`, `WorkerError`."""
         world, task, _ = self.environment.start_of_snapshot(snapshot)
-        self._open(world)
-        worker = self._next()
-        episode = RemoteEpisode(self, worker, self._numbered(), world, task)
-        said = self._exchange([(worker, ["restore", episode._number, snapshot.decode()])])[worker]
-        episode.messages.extend(said)
-        return episode
+        with self._lock:
+            self._crew.open(world)
+            worker = self._crew.next()
+            text = snapshot.decode()
+            episode = RemoteEpisode(self, worker, self._numbered(), world, task, ("snapshot", text))
+            said = self._exchange([(worker, ["restore", episode._number, text])])[worker]
+            episode.messages.extend(said)
+            return episode
 
     def call(self, episode: RemoteEpisode, tool: str, by: Side | None = "agent", /, **arguments: Any) -> Result:
         """One call: a step of one."""
         return self.step([(episode, tool, arguments)], by)[0]
 
-    def step(self, calls: Sequence[tuple[RemoteEpisode, str, Arguments]], by: Side | None = "agent") -> list[Result]:
+    def step(self, calls: Sequence[StepCall], by: Side | None = "agent") -> list[Result]:
         """Run calls of any tools in any episodes: see `Environment.step`.
 
-        Raises `ValueError` for closed episodes before anything is run, and `WorkerError` when a worker has died, with
-        the `results` of the others.
+        Raises `ValueError` for closed episodes before anything is run, and `WorkerError` when a worker has died and
+        cannot be replaced, with the `results` of the others.
         """
-        places: dict[_Worker, list[int]] = {}
-        for i, call in enumerate(calls):
-            worker = call[0]._worker
-            if worker in places:
-                places[worker].append(i)
-            else:
-                places[call[0]._here()] = [i]
-
-        def message(indices: list[int]) -> bytes:
-            part = [calls[i] for i in indices]
-            told = [[one[0]._number for one in part], [one[1] for one in part], [one[2] for one in part]]
-            try:
-                return pack(["step", *told, by])
-            except Exception:
-                kept = [i for i in indices if not refused(i)]
-                if len(kept) == len(indices):
-                    raise
-                indices[:] = kept
-                return message(indices)
-
-        def refused(i: int) -> bool:
-            """Whether a call cannot travel, which is then its result."""
-            try:
-                pack([*calls[i][1:]])
-            except Exception as error:
-                results[i] = Result("invalid", f"The arguments cannot be sent to a worker: {error}")
-            return results[i] is not None
-
-        def place(worker: _Worker, reply: tuple[list[str], list[tuple[int, Kind, str]]]) -> None:
-            texts, others = reply
-            found = [Result("ok", text) for text in texts]
-            for i, kind, detail in others:
-                found[i].kind, found[i].detail = kind, detail
-            for i, result in zip(places[worker], found, strict=True):
-                results[i] = result
-
-        results: list[Any] = [None] * len(calls)
-        try:
-            self._exchange(((worker, message(indices)) for worker, indices in places.items()), place)
-        except WorkerError as error:
-            error.results = results
-            raise
-        return results
+        with self._lock:
+            places: dict[Process, list[int]] = {}
+            for i, call in enumerate(calls):
+                places.setdefault(call[0]._here(), []).append(i)
+            step = _Step(self._crew, calls, by)
+            step.run(places)
+            self._remember(step)
+        if None in step.results:
+            error = WorkerError("; ".join(worker.ended for worker in places if worker.ended))
+            error.results = step.results
+            raise error
+        return step.results
 
     def reward(self, episode: RemoteEpisode, task: Task) -> Reward:
         """The reward of an episode as it stands: see `Environment.reward`. Raises `GoldError`, `WorkerError`."""
@@ -315,8 +152,8 @@ class Workers:
 
     def rewards(self, asked: Iterable[tuple[RemoteEpisode, Task]]) -> list[Reward]:
         """The rewards of many episodes, each for a task. Their reasons have no `difference`; its text is there."""
-        places: dict[_Worker, list[int]] = {}
-        messages: dict[_Worker, list[Any]] = {}
+        places: dict[Process, list[int]] = {}
+        messages: dict[Process, list[Any]] = {}
         for i, (episode, task) in enumerate(asked):
             if self.environment.tasks.get(task.name) is not task:
                 raise ValueError(f"{task.name} is no task of {self.environment.name}")
@@ -332,7 +169,7 @@ class Workers:
 
     def close(self) -> None:
         """End the workers, and with them all episodes."""
-        self._close()
+        self._crew.close()
 
     def __enter__(self) -> Workers:
         return self
@@ -348,93 +185,129 @@ class Workers:
         self._count += 1
         return self._count
 
-    def _next(self) -> _Worker:
-        """The worker whose turn it is."""
-        for _ in self._workers:
-            worker = self._workers[self._turn % len(self._workers)]
-            self._turn += 1
-            if not worker.ended:
-                return worker
-        raise WorkerError("; ".join(worker.ended for worker in self._workers) or "the workers are closed")
+    def _begin(
+        self, worker: Process, start: str | int, world: str, task: Task | None, began: tuple[str, Any]
+    ) -> RemoteEpisode:
+        with self._lock:
+            episode = RemoteEpisode(self, worker, self._numbered(), world, task, began)
+            worker.begun.append((episode._number, start))
+            if len(worker.begun) + len(worker.gone) > MAX_WAITING:
+                self._exchange([(worker, None)])
+            return episode
 
-    def _begin(self, worker: _Worker, start: str | int, world: str, task: Task | None) -> RemoteEpisode:
-        episode = RemoteEpisode(self, worker, self._numbered(), world, task)
-        worker.begun.append((episode._number, start))
-        if len(worker.begun) + len(worker.gone) > MAX_WAITING:
-            self._exchange([(worker, None)])
-        return episode
+    def _exchange(self, messages: Iterable[tuple[Process, list[Any] | None]]) -> dict[Process, Any]:
+        with self._lock:
+            return self._crew.exchange(messages)
 
-    def _open(self, world: str) -> None:
-        """Have all workers open a world: from one database where it is large."""
-        if world in self._opened:
-            return
-        live = [worker for worker in self._workers if not worker.ended]
-        source = self.environment.worlds[world]
-        with tempfile.TemporaryDirectory(prefix="forgec-", ignore_cleanup_errors=True) as folder:
-            # the folder may go once all have the file open
-            shared = source.outside or _size(source.path) >= SHARED_FROM
-            stored = self.environment.store(world, Path(folder)) if shared else None
-            self._exchange([(worker, ["open", world, stored]) for worker in live])
-        self._opened.add(world)
+    def _remember(self, step: _Step) -> None:
+        """Have snapshots in the place of calls that are too many to be remembered."""
+        self._kept += step.sent
+        long = step.episodes(MAX_MADE)
+        if self._kept > MAX_KEPT:
+            self._kept = 0
+            held = [(worker, list(worker.episodes.values())) for worker in self._crew.processes]
+            long = {worker: [one for one in some if one.made and not one.lost] for worker, some in held}
+        asked = [(worker, ["snapshots", [one._number for one in some]]) for worker, some in long.items() if some]
+        if asked:
+            for worker, snapshots in self._crew.exchange(asked).items():
+                for one, snapshot in zip(long[worker], snapshots, strict=True):
+                    one.began, one.made = ("snapshot", snapshot), []
 
-    def _exchange(
-        self,
-        messages: Iterable[tuple[_Worker, list[Any] | bytes | None]],
-        take: Callable[[_Worker, Any], None] | None = None,
-    ) -> dict[_Worker, Any]:
-        """Send each worker its message, then hear all of them; `take` gets each answer as it comes in.
 
-        Messages are made one by one, so that a worker begins while that of the next is made. Raises what the workers
-        raised, and `WorkerError`.
-        """
-        asked: list[_Worker] = []
-        failures: list[Exception] = []
-        replies: dict[_Worker, Any] = {}
+class _Step:
+    """One step: its calls, and their results as they come in."""
+
+    def __init__(self, crew: Crew, calls: Sequence[StepCall], by: Side | None) -> None:
+        self.results: list[Any] = [None] * len(calls)
+        self.sent = 0
+        self._crew, self._calls, self._by = crew, calls, by
+
+    def run(self, places: dict[Process, list[int]]) -> None:
+        """Have each worker make its calls; those that it did not come to are made again, in halves."""
+        for worker, (undone, died) in self._attempt(places).items():
+            if died or len(places[worker]) > 1:
+                self._again(worker, undone)
+
+    def episodes(self, made: int) -> dict[Process, list[RemoteEpisode]]:
+        """Its episodes that have made so many calls since they began or were saved."""
+        found: dict[Process, list[RemoteEpisode]] = {}
+        for one in dict.fromkeys(call[0] for call in self._calls):
+            if len(one.made) >= made and not one.lost:
+                found.setdefault(one._here(), []).append(one)
+        return found
+
+    def _again(self, worker: Process, indices: list[int]) -> None:
+        middle = (len(indices) + 1) // 2
+        for part in (indices[:middle], indices[middle:]):
+            if not part or worker.ended:
+                continue
+            for undone, died in self._attempt({worker: part}).values():
+                if len(part) > 1:
+                    self._again(worker, undone)
+                elif died:
+                    self.results[part[0]] = Result("fault", FAULT_TEXT, detail=f"{died}, when it made this call alone")
+
+    def _attempt(self, places: dict[Process, list[int]]) -> dict[Process, tuple[list[int], str]]:
+        """Make calls; gives those that workers did not come to, and how the worker died, if it has."""
+        sent: dict[Process, tuple[bytes, list[int]]] = {}
+
+        def messages() -> Iterator[tuple[Process, bytes]]:
+            for worker, indices in places.items():
+                sent[worker] = self._message([i for i in indices if not self._calls[i][0].lost])
+                yield worker, sent[worker][0]
+
+        undone: dict[Process, tuple[list[int], str]] = {}
+        for worker, (kind, told) in self._crew.talk(messages()).items():
+            data, indices = sent[worker]
+            try:
+                stopped = self._place(data, indices, told) if kind == "ok" else indices
+            except (ValueError, TypeError, IndexError, KeyError):
+                kind, stopped = "confused", indices
+            if kind not in ("ok", "dead"):
+                self._crew.kill(worker, "was killed: its answer makes no sense")
+            if stopped:
+                undone[worker] = stopped, worker.died
+            self.sent += len(data)
+        for worker in undone:
+            if worker.died:
+                self._crew.revive(worker)
+        return undone
+
+    def _message(self, indices: list[int]) -> tuple[bytes, list[int]]:
+        """The message for some calls, and those that are in it: what cannot travel has its result."""
+        part = [self._calls[i] for i in indices]
+        told = [[one[0]._number for one in part], [one[1] for one in part], [one[2] for one in part]]
         try:
-            for worker, message in messages:
-                try:
-                    data = pack(message) if isinstance(message, list) else message
-                except Exception as error:
-                    failures.append(TypeError(f"this cannot be sent to a worker: {error}"))
-                    continue
-                worker.send(data)
-                if data is not None:
-                    asked.append(worker)
-            for worker in asked:
-                kind, told = worker.hear()
-                if kind == "ok":
-                    replies[worker] = told
-                    if take is not None:
-                        take(worker, told)
-                elif kind != "dead":
-                    failures.append(_ERRORS[kind](told) if kind in _ERRORS else WorkerError(f"{kind}: {told}"))
-        except BaseException:
-            self.close()  # half a conversation cannot be taken up again
-            raise
-        dead = [worker for worker in asked if worker.ended]
-        if dead:
-            raise WorkerError("; ".join(worker.ended for worker in dead))
-        if failures:
-            raise failures[0]
-        return replies
+            return pack(["step", *told, self._by]), indices
+        except Exception:
+            kept = [i for i in indices if self._travels(i)]
+            if len(kept) == len(indices):
+                raise
+            return self._message(kept)
 
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.is_file() else 0
-
-
-def _end(workers: list[_Worker], parent: int) -> None:
-    """End processes: their pipes close, and they follow; who does not is killed."""
-    if os.getpid() != parent:  # a fork of the parent ends; its workers are not its own
-        return
-    for worker in workers:
-        worker.ended = worker.ended or "the workers are closed"
-        with suppress(OSError):
-            worker.requests.close()
-    for worker in workers:
-        worker.replies.close()
+    def _travels(self, i: int) -> bool:
         try:
-            worker.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            worker.process.kill()
-            worker.process.wait()
+            pack([*self._calls[i][1:]])
+        except Exception as error:
+            self.results[i] = Result("invalid", f"The arguments cannot be sent to a worker: {error}")
+            return False
+        return True
+
+    def _place(
+        self, data: bytes, indices: list[int], reply: tuple[list[str], list[tuple[int, Kind, str]]]
+    ) -> list[int]:
+        """Take the answer to a message; gives the calls that were stopped."""
+        texts, others = reply
+        found = [Result("ok", text) for text in texts]
+        for i, kind, detail in others:
+            if kind not in _KINDS:
+                raise ValueError(kind)
+            found[i].kind, found[i].detail = kind, detail
+        stopped = []
+        for place, (i, result) in enumerate(zip(indices, found, strict=True)):
+            self.results[i] = result
+            if result.kind == "ok":
+                self._calls[i][0].made.append((data, place))
+            elif result.detail == STOPPED:
+                stopped.append(i)
+        return stopped

@@ -167,11 +167,11 @@ class Base:
             same = " and ".join(f't."{name}" = k.k{i}' for i, name in enumerate(table.key, 1))
             columns = ", ".join(f't."{name}"' for name in table.names)
             statement = f'select {columns} from "{table.name}" as t join (select {lists}) as k on {same}'
-        cache = self.cache[table.name]
-        cache.update(dict.fromkeys(wanted))
+        found: dict[Key, Any] = dict.fromkeys(wanted)
         for values in self.connection.execute(statement, parts).fetchall():
             row = dict(zip(table.names, values, strict=True))
-            cache[table.key_of(row)] = row
+            found[table.key_of(row)] = row
+        self.cache[table.name].update(found)  # not before: what could not be read is not known to be absent
 
     def index(self, table: Table[Any], column: str | Index) -> Mapping[Any, Sequence[Any]]:
         """The rows by what they have in a column: of a table in memory all of them, of others those fetched."""
@@ -187,8 +187,7 @@ class Base:
     def fetch_where(self, table: Table[Any], column: str | Index, values: Iterable[Any]) -> None:
         """Decode the rows that have one of these values in a column into its index. One execution."""
         wanted = list(dict.fromkeys(values))
-        index = self._indexes[table.name, column]
-        index.update((value, []) for value in wanted)
+        found: dict[Any, list[Any]] = {value: [] for value in wanted}
         by = column if isinstance(column, Index) else Index(f'"{column}"', table.types[column], itemgetter(column))
         statement = (
             f'select {table.select_list} from "{table.name}"'
@@ -196,7 +195,8 @@ class Base:
         )
         for row_values in self.connection.execute(statement, [wanted]).fetchall():
             row = dict(zip(table.names, row_values, strict=True))
-            index[by.of(row)].append(row)
+            found[by.of(row)].append(row)
+        self._indexes[table.name, column].update(found)
 
     def under(self, table: Table[Any], parent: tuple[Any, ...]) -> list[dict[str, Any]]:
         """The rows of a nested table whose keys begin so."""

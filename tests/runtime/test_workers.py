@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import pickle
 import random
 import signal
 import subprocess
@@ -25,7 +26,9 @@ from forgec_runtime import (
     SnapshotError,
     WorkerError,
     Workers,
+    crew,
     load_environment,
+    process,
     wire,
     workers,
 )
@@ -198,7 +201,7 @@ def test_a_closed_episode_is_told(pool: Workers) -> None:
 
 def held(pool: Workers) -> int:
     """How many episodes the workers have in memory."""
-    return sum(pool._exchange([(worker, ["count"]) for worker in pool._workers]).values())
+    return sum(pool._exchange([(worker, ["count"]) for worker in pool._crew.processes]).values())
 
 
 def test_abandoned_and_closed_episodes_are_forgotten() -> None:
@@ -218,7 +221,7 @@ def test_abandoned_and_closed_episodes_are_forgotten() -> None:
             pool.call(pool.reset("main_library"), "list_loans", member_id="M001")
         gc.collect()
         assert held(pool) == 0
-        assert sum(worker.held for worker in pool._workers) == 0
+        assert not any(worker.episodes for worker in pool._crew.processes)
 
 
 def test_episodes_that_nobody_plays_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +229,7 @@ def test_episodes_that_nobody_plays_do_not_pile_up(monkeypatch: pytest.MonkeyPat
     with Workers(LIBRARY, 1) as pool:
         for _ in range(100):
             pool.reset("main_library")
-        (worker,) = pool._workers
+        (worker,) = pool._crew.processes
         assert len(worker.begun) + len(worker.gone) <= 11
         gc.collect()
         assert held(pool) == 0
@@ -248,45 +251,7 @@ def gone(pids: list[int], seconds: float = 20) -> bool:
 
 
 def pids(pool: Workers) -> list[int]:
-    return [worker.process.pid for worker in pool._workers]
-
-
-def test_a_worker_that_dies_is_told_and_the_others_go_on() -> None:
-    with Workers(LIBRARY, 2) as pool:
-        episodes = [pool.reset("main_library") for _ in range(5)]
-        calls = [(episode, "list_loans", {"member_id": "M001"}) for episode in episodes]
-        before = told(pool.step(calls))
-        os.kill(pids(pool)[0], signal.SIGKILL)
-        text = r"worker 1 of 2 \(process \d+\) was ended by signal 9: 3 episodes are lost"
-        with pytest.raises(WorkerError, match=text) as e:
-            pool.step(calls)
-        assert [result and (result.kind, result.text, result.detail) for result in e.value.results] == [
-            None, before[1], None, before[3], None,
-        ]  # fmt: skip
-        assert [episode.lost for episode in episodes] == [True, False, True, False, True]
-        for use in (episodes[0].fork, episodes[0].snapshot, episodes[0].digest):
-            with pytest.raises(WorkerError, match="worker 1 of 2"):
-                use()
-        with pytest.raises(WorkerError, match="worker 1 of 2"):
-            pool.step(calls)
-        assert told(pool.step([calls[1], calls[3]])) == [before[1], before[3]]
-        fresh = [pool.reset("riverside_branch") for _ in range(4)]
-        assert not any(episode.lost for episode in fresh)
-        assert pool.call(fresh[3], "search_books", words="a").kind != "fault"
-        os.kill(pids(pool)[1], signal.SIGKILL)
-        with pytest.raises(WorkerError, match="worker 2 of 2"):
-            episodes[1].digest()
-        with pytest.raises(WorkerError, match=r"worker 1 of 2.*worker 2 of 2"):
-            pool.reset("main_library")
-
-
-def test_a_worker_that_dies_amid_a_long_message_is_told() -> None:
-    with Workers(LIBRARY, 1) as pool:
-        episode = pool.reset("main_library")
-        os.kill(pids(pool)[0], signal.SIGSTOP)
-        killer = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -9 {pids(pool)[0]}"])
-        with killer, pytest.raises(WorkerError, match="signal 9"):
-            pool.step([(episode, "list_loans", {"member_id": "x" * 2**23})])
+    return [worker.pid for worker in pool._crew.processes]
 
 
 def test_closing_ends_the_processes() -> None:
@@ -316,7 +281,7 @@ import sys, time
 from forgec_runtime import Workers
 pool = Workers({str(LIBRARY)!r}, 2)
 episodes = [pool.reset("main_library") for _ in range(4)]
-print(*(worker.process.pid for worker in pool._workers), flush=True)
+print(*(worker.pid for worker in pool._crew.processes), flush=True)
 """
 PLAY = """
 while True:
@@ -371,10 +336,10 @@ def test_half_a_conversation_closes_the_pool(monkeypatch: pytest.MonkeyPatch) ->
     episode = pool.reset("main_library")
     running = pids(pool)
 
-    def interrupted(pipe: Any) -> bytes:
+    def interrupted(pipe: int, moment: float) -> bytes:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(workers, "receive", interrupted)
+    monkeypatch.setattr(process, "read_by", interrupted)
     with pytest.raises(KeyboardInterrupt):
         pool.call(episode, "list_loans", member_id="M001")
     assert not any(map(alive, running))
@@ -386,7 +351,7 @@ def test_half_a_conversation_closes_the_pool(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_large_world_is_read_from_one_file(env: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "SHARED_FROM", 0)
+    monkeypatch.setattr(crew, "SHARED_FROM", 0)
     with Workers(LIBRARY, 2) as pool:
         here, there = [env.reset("main_library") for _ in range(4)], [pool.reset("main_library") for _ in range(4)]
         calls = random_calls(env, "main_library", 5, 80)
@@ -403,18 +368,11 @@ ODD = """
 import os
 from datetime import datetime
 from pathlib import Path
-from forgec_runtime import Environment, Tool, World
+from forgec_runtime import Environment, World
 print("printing while it is loaded")
 
-def shout(call):
-    print("printing while it runs", flush=True)
-    return "done"
-
-def leave(call):
-    os._exit(7)
-
 ENVIRONMENT = Environment(
-    name="odd", clock=datetime(2025, 3, 1), tables=(), tools=(Tool("shout", shout), Tool("leave", leave)),
+    name="odd", clock=datetime(2025, 3, 1), tables=(), tools=(),
     worlds=(World("w", Path(__file__).with_name("w.json")), World("broken", Path(__file__).with_name("broken.json"))),
 )
 """
@@ -430,14 +388,11 @@ def odd(tmp_path: Path) -> Path:
     return folder
 
 
-def test_tools_that_print_or_leave(odd: Path) -> None:
+def test_a_world_that_cannot_be_opened(odd: Path) -> None:
     with Workers(odd, 1, trusted=True) as pool:
         with pytest.raises(LoadError, match="the world broken cannot be read"):
             pool.reset("broken")
-        episode = pool.reset("w")
-        assert pool.call(episode, "shout").text == '"done"'
-        with pytest.raises(WorkerError, match="ended with exit code 7: one episode is lost"):
-            pool.call(episode, "leave")
+        assert pool.reset("w").digest() == pool.reset("w").digest()
 
 
 def test_a_package_that_only_the_parent_can_load(odd: Path) -> None:
@@ -470,3 +425,19 @@ def test_messages_arrive_as_they_were_sent(message: list[Any], as_json: bool) ->
     data = wire.pack(message)
     assert wire.unpack(data) == message
     assert data.startswith(b"[") == as_json
+
+
+def test_only_plain_values_are_sent() -> None:
+    class Text(str):
+        pass
+
+    for value in (Text("a"), object(), {"a": [lambda: 0]}, {Text("a"): 1}):
+        with pytest.raises(TypeError, match="a value of type"):
+            wire.pack([value])
+
+
+@pytest.mark.parametrize("message", [["ok", [1, None]], ["a\ud800", 10**30], [], [float("inf")]])
+def test_answers_are_json(message: list[Any]) -> None:
+    assert wire.understood(wire.answer(message)) == [None if one == float("inf") else one for one in message]
+    with pytest.raises(ValueError, match="line 1 column 1"):
+        wire.understood(pickle.dumps(message))
