@@ -87,13 +87,16 @@ class Call:
         result = Result("ok", self._told(value), value)
         if self.staged is not None:
             self._commit(self.staged)
+            result.changed = True
         if self.broken is not None:
             self.episode.broken_rules.extend(self.broken)
+            result.changed = True
         task = self.episode.task
         if task is not None and self.tool.name in task.watched:
             self.episode.note(self.tool, self.arguments)
+            result.changed = True
         if self.tool.ends:
-            self.episode.ended = True
+            self.episode.ended = result.changed = True
         return result
 
     def _told(self, value: Any) -> str:

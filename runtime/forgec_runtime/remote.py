@@ -35,7 +35,7 @@ class RemoteEpisode:
         self.began = began
         """A start with its seed, or a snapshot."""
         self.made: list[tuple[bytes, int]] = []
-        """The calls since that succeeded: each a message of a step, and its place in it."""
+        """The calls since that changed it: each a message of a step, and its place in it."""
         self._pool = pool
         self._worker: Process | None = worker
         self._number = number

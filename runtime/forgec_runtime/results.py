@@ -18,15 +18,17 @@ class Result:
     `text` is what the agent reads: the value as JSON, or the error. `value` is the value as Python objects, shared
     with the environment and not to be changed. `kind` is "refused" for a guard or constraint of the spec, "invalid"
     for arguments that do not fit, "fault" for a tool that cannot be evaluated; `detail` then tells developers why.
+    `changed` is whether anything of the episode is other than it was before.
     """
 
-    __slots__ = ("detail", "kind", "text", "value")
+    __slots__ = ("changed", "detail", "kind", "text", "value")
 
     def __init__(self, kind: Kind, text: str, value: Any = None, detail: str = "") -> None:
         self.kind = kind
         self.text = text
         self.value = value
         self.detail = detail
+        self.changed = False
 
     @property
     def ok(self) -> bool:

@@ -160,7 +160,8 @@ class _Player:
         except BaseException:  # some calls have run, some have not: only a new worker knows where it stands
             os._exit(_FAILED)
         others = [(i, one.kind, one.detail) for i, one in enumerate(results) if one.kind != "ok"]
-        return [result.text for result in results], others
+        changed = [i for i, one in enumerate(results) if one.changed]
+        return [result.text for result in results], others, changed
 
     def recover(self, starts: list[tuple[int, str, Any]], rounds: list[tuple[list[int], list[str], list[Any]]]) -> Any:
         """Bring episodes to where they were: where each began, then its calls. Gives those that did not get there."""

@@ -38,8 +38,8 @@ MAX_KEPT = 64 * 2**20
 _KINDS = ("refused", "invalid", "fault")
 
 StepCall = tuple[RemoteEpisode, str, Arguments]
-_Reply = tuple[list[str], list[tuple[int, Kind, str]]]
-"""The texts of results, and the kind and detail of those that are not ok, by their places."""
+_Reply = tuple[list[str], list[tuple[int, Kind, str]], list[int]]
+"""The texts of results, the kind and detail of those that are not ok, and which of them changed anything."""
 
 
 class Workers:
@@ -206,7 +206,9 @@ class Workers:
         if self._kept > MAX_KEPT:
             self._kept = 0
             held = [(worker, list(worker.episodes.values())) for worker in self._crew.processes]
-            long = {worker: [one for one in some if one.made and not one.lost] for worker, some in held}
+            long = {
+                worker: [one for one in some if one.made and not one.closed and not one.lost] for worker, some in held
+            }
         asked = [(worker, ["snapshots", [one._number for one in some]]) for worker, some in long.items() if some]
         if asked:
             for worker, snapshots in self._crew.exchange(asked).items():
@@ -293,21 +295,17 @@ class _Step:
             return False
         return True
 
-    def _place(
-        self, data: bytes, indices: list[int], reply: tuple[list[str], list[tuple[int, Kind, str]]]
-    ) -> list[int]:
+    def _place(self, data: bytes, indices: list[int], reply: _Reply) -> list[int]:
         """Take the answer to a message; gives the calls that were stopped."""
-        texts, others = reply
+        texts, others, changed = reply
         found = [Result("ok", text) for text in texts]
         for i, kind, detail in others:
             if kind not in _KINDS:
                 raise ValueError(kind)
             found[i].kind, found[i].detail = kind, detail
-        stopped = []
-        for place, (i, result) in enumerate(zip(indices, found, strict=True)):
+        for i, result in zip(indices, found, strict=True):
             self.results[i] = result
-            if result.kind == "ok":
-                self._calls[i][0].made.append((data, place))
-            elif result.detail == STOPPED:
-                stopped.append(i)
-        return stopped
+        for place in changed:
+            found[place].changed = True
+            self._calls[indices[place]][0].made.append((data, place))
+        return [indices[i] for i, _, detail in others if detail == STOPPED]
