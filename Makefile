@@ -5,16 +5,18 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2
 
-# Installs, compiles all specs, replays every gold task with a do-nothing agent beside it, prints the rewards.
+# Installs, compiles all specs, runs their tests, looks whether their tasks are certified, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed
 	$(BIN)/forgec compile specs/*.afs
 	$(BIN)/forgec test specs/*.afs
+	$(BIN)/forgec certify specs/*.afs --check
 	$(BIN)/forgec run generated/* --agent gold --agent noop
 
 # Lints, types, architecture, and the whole test suite; what tau2-bench judges is skipped where that cannot be had.
 test: $(VENV)/installed lint types tau2
 	$(BIN)/forgec check specs/*.afs --strict
 	$(BIN)/forgec compile specs/*.afs --check
+	$(BIN)/forgec certify specs/*.afs --check
 	TAU2_PATH=$(TAU2) $(BIN)/pytest -n auto
 
 # Random programs of calls, compiled against reference: PROGRAMS=500-900 plays those from number 500 on.

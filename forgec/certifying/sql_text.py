@@ -35,9 +35,18 @@ def constants(text: str) -> tuple[Any, ...]:
     shaping = {id(part) for one in tree.find_all(exp.Limit, exp.DataType, exp.Interval) for part in one.walk()}
     found: list[Any] = []
     for literal in tree.find_all(exp.Literal):
-        if id(literal) not in shaping:
+        if id(literal) not in shaping and not _is_place(literal):
             found.append(literal.this if literal.is_string else literal.to_py())
     return tuple(dict.fromkeys(found))
+
+
+def _is_place(literal: exp.Literal) -> bool:
+    """Whether a number only says which element, how many characters or digits: `orders[3]`, `right(text, 2)`."""
+    from sqlglot import exp
+
+    values = (exp.Coalesce, exp.Greatest, exp.Least, exp.Case, exp.If, exp.AggFunc)
+    around = literal.parent
+    return literal.is_int and isinstance(around, exp.Func | exp.Bracket) and not isinstance(around, values)
 
 
 @lru_cache(maxsize=4096)

@@ -18,6 +18,7 @@ COMMANDS = {
     "graph": "Draw which tools lead to which.",
     "compile": "Turn specs into Python packages.",
     "test": "Run the tests of specs, compiled and by reference.",
+    "certify": "Show that the tasks of specs are what they seem.",
     "play": "Call the tools of an environment by hand.",
     "run": "Play the tasks of an environment and pay rewards.",
 }
@@ -66,6 +67,7 @@ def forgec() -> None:
       forgec graph specs/library.afs --out library.html
       forgec compile specs/*.afs
       forgec test specs/library.afs
+      forgec certify specs/library.afs
       forgec play library
       forgec run library --agent gold --agent noop
     """

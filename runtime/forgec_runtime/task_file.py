@@ -42,31 +42,34 @@ from .tasks import (
 
 
 class Tasks(Mapping[str, Task]):
-    """The tasks of a file by name, in its order. A line is read when its task is asked for first."""
+    """The tasks of a file by name, in its order. A line is read when its task is asked for first, then kept."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._read: dict[str, Task] = {}
 
     @cached_property
-    def _lines(self) -> dict[str, dict[str, Any]]:
+    def _lines(self) -> dict[str, bytes]:
         try:
-            found = [from_json(line) for line in self.path.read_bytes().splitlines()]
-            return {line["name"]: line for line in found}
+            return {from_json(line)["name"]: line for line in self.path.read_bytes().splitlines()}
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise LoadError(f"{self.path.as_posix()} cannot be read: {error}") from error
 
     def __getitem__(self, name: str) -> Task:
         task = self._read.get(name)
         if task is None:
-            line = self._lines[name]
-            try:
-                task = self._read[name] = _task(line)
-            except TaskError:
-                raise
-            except (KeyError, TypeError, ValueError, AttributeError, decimal.InvalidOperation) as error:
-                raise LoadError(f"{self.path.as_posix()}: the task {name!r} cannot be read: {error!r}") from error
+            task = self._read[name] = self.once(name)
         return task
+
+    def once(self, name: str) -> Task:
+        """A task that is not kept, for going through all of very many. Raises `KeyError`, `LoadError`, `TaskError`."""
+        line = self._lines[name]
+        try:
+            return _task(from_json(line))
+        except TaskError:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, decimal.InvalidOperation) as error:
+            raise LoadError(f"{self.path.as_posix()}: the task {name!r} cannot be read: {error!r}") from error
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._lines)
