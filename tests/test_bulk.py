@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from forgec.bulk.places import Places
 from forgec.bulk.shape import TaskShape
 from forgec.codegen.tasks import tasks_text
-from forgec.diagnostics import Report
+from forgec.diagnostics import Diagnostic, Label, Report
 from forgec.files.data import DataFiles
 from forgec.files.folder import Folder
 from forgec.files.gather import gather
@@ -21,8 +22,9 @@ from forgec.model import spec as m
 from forgec.model.build import build
 from forgec.plans.package import plan_package
 from forgec.showing.bulk import line
-from forgec.source import Source
+from forgec.source import Source, Span
 from forgec.syntax import nodes
+from tests.shipped import ENVIRONMENTS
 from tests.test_commands import invoke
 
 ROOT = Path(__file__).parent.parent
@@ -37,7 +39,8 @@ NAMES = (
     "records",
     "sides",
 )
-SPECS = [*sorted((ROOT / "specs").glob("*.afs")), *(CASES / name / "spec.afs" for name in NAMES)]
+
+SPECS = [*ENVIRONMENTS, *(CASES / name / "spec.afs" for name in NAMES)]
 
 
 def built(path: Path, bulk: str | None = None) -> m.Spec:
@@ -80,3 +83,16 @@ def test_what_is_printed_fits_the_schema_that_is_printed() -> None:
     failed = invoke("tasks", path, "pay_hal")
     assert (failed.exit_code, failed.stderr) == (2, "error: there is no task `pay_hal`; did you mean `pay_half`?\n")
     assert invoke("tasks").exit_code == 2
+
+
+@pytest.mark.parametrize("escaped", [True, False])
+def test_a_place_in_a_text_is_a_place_in_its_line(escaped: bool) -> None:
+    text = 'A "quote", a \\, \u00e9, \U0001f600,\n  a tab\t, and {$nobody}.'
+    line = json.dumps({"name": "x", "intent": text}, ensure_ascii=escaped)
+    source = Source("shop.tasks.jsonl", f"\n{line}\n")
+    places = Places(source, 1, 1 + len(line), exact=True)
+    span = places.apart(("intent",), text, '"""')
+    start = span.text.index("$nobody")
+    found = places.placed(Diagnostic("AFS203", "unknown", Label(Span(span.source, start, start + len("$nobody")))))
+    assert found.primary is not None
+    assert (found.primary.span.source, found.primary.span.text) == (source, "$nobody")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from forgec.pipeline import check, generate_package
+from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parent.parent
 PYTHONS = ("3.11", "3.12", "3.13")
@@ -105,8 +106,9 @@ def test_a_spec_is_compiled_and_played_by_what_the_wheels_install(
     assert "placed = place_order" in played and "reward 1" in played
 
     for path in (*(ROOT / "specs").glob("*.afs"), *SAMPLES):
+        shutil.copy(path, tmp_path)
+    for path in (*ENVIRONMENTS, *SAMPLES):
         copy = tmp_path / path.name
-        shutil.copy(path, copy)
         run(forgec, "compile", copy.name, "--out", f"out_{copy.stem}", folder=tmp_path)
         assert contents(tmp_path / f"out_{copy.stem}") == expected(copy)
 
@@ -127,6 +129,7 @@ def contents(folder: Path) -> dict[str, str]:
 ALONE = """
 import importlib.util
 from forgec_runtime import AGENTS, load_environment
+from tests.shipped import ENVIRONMENTS
 
 for package in ("forgec", "lark", "sqlglot", "jinja2", "black", "pydantic", "networkx", "click"):
     assert importlib.util.find_spec(package) is None, package

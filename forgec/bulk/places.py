@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
+from forgec.diagnostics import Diagnostic, Label
 from forgec.source import Source, Span
 
 Path = tuple[str | int, ...]
 
+_CHARACTER = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|.", re.DOTALL
+)
+"""One character of a string of JSON, as it may be written."""
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+)')
 
 
@@ -20,6 +26,8 @@ class Places:
         self.number = source.position(start)[0] if exact else 0
         self.spans: dict[Path, Span] = {}
         self.exact = exact
+        self.texts: dict[Source, tuple[int, list[int]]] = {}
+        """Of each text that is a source of its own: where it begins, and how far from there each character stands."""
         if exact:
             self._offset = 0
             self._value(())
@@ -30,6 +38,19 @@ class Places:
             path = path[:-1]
         return self.spans.get(path, self.line)
 
+    def placed(self, finding: Diagnostic) -> Diagnostic:
+        """A finding of this line, with its places in texts of their own as places in the line."""
+        primary = finding.primary and self._label(finding.primary)
+        return replace(finding, primary=primary, related=tuple(self._label(label) for label in finding.related))
+
+    def _label(self, label: Label) -> Label:
+        span = label.span
+        if span.source not in self.texts:
+            return label
+        start, offsets = self.texts[span.source]
+        first, end = (offsets[min(place, len(offsets) - 1)] for place in (span.start, span.end))
+        return Label(Span(self.line.source, start + first, start + max(end, first + 1)), label.text)
+
     def text(self, path: Path, text: str) -> Span:
         """A text that is to be read: where it stands, if it stands there as it is."""
         if self.exact:
@@ -39,10 +60,17 @@ class Places:
                 return inner
         return self.apart(path, text)
 
-    def apart(self, path: Path, text: str) -> Span:
-        """A text as a source of its own."""
+    def apart(self, path: Path, text: str, quotes: str = "") -> Span:
+        """A text as a source of its own, in `quotes`; `placed` knows where the parts of it stand in the line."""
         name = f"{self.line.source.name}:{self.number} {shown(path)}" if self.exact else self.line.source.name
-        return Span(Source(name, text), 0, len(text))
+        source = Source(name, f"{quotes}{text}{quotes}")
+        if self.exact:
+            span = self.of(path)
+            raw = [match.start() for match in _CHARACTER.finditer(span.text[1:-1])]
+            if len(raw) == len(text):  # it is written as a text, and nothing else
+                end = len(span.text) - 2
+                self.texts[source] = span.start + 1, [*[0] * len(quotes), *raw, *[end] * (len(quotes) + 1)]
+        return Span(source, 0, len(source.text))
 
     def _next(self) -> tuple[str, int, int]:
         match = _TOKEN.match(self.line.text, self._offset)

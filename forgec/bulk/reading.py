@@ -28,9 +28,13 @@ class Line:
     end: int
     shape: TaskShape
 
-    def task(self, report: Report, *, exact: bool = False) -> nodes.Task:
-        """The task; what is wrong with its texts is reported."""
-        return _Task(self.shape, Places(self.source, self.start, self.end, exact=exact), report).task()
+    def task(self, report: Report, places: Places | None = None) -> nodes.Task:
+        """The task; what is wrong with its texts is reported. Without `places` all of it stands where the line does."""
+        return _Task(self.shape, places or Places(self.source, self.start, self.end, exact=False), report).task()
+
+    def places(self) -> Places:
+        """Where the parts of the task stand."""
+        return Places(self.source, self.start, self.end, exact=True)
 
 
 def lines(source: Source, report: Report) -> Iterator[Line]:
@@ -175,7 +179,7 @@ class _Task:
         return nodes.Text(span, doc)
 
     def _message(self, message: str, *path: str | int) -> nodes.Message:
-        span = self.places.apart(path, f'"""{message}"""')
+        span = self.places.apart(path, message, '"""')
         return message_at(span, self.report)
 
     def _sql(self, sql: str, *path: str | int) -> nodes.SqlText:

@@ -428,11 +428,13 @@ class _Build:
             task = build_task(item, tools, worlds, replace(checker, report=report), scope)
             if task is not None and len(report) == 0 and names.check(item.name):
                 return task
-        item = line.task(self.report, exact=True)
+        places, report = line.places(), Report(broken=self.report.broken)
+        item = line.task(report, places)
         if names.add(item.name):
             if name in worlds:
                 self.report.error("AFS208", f"`{name}` is already the name of a world", item.name.span)
-            build_task(item, tools, worlds, checker, scope)
+            build_task(item, tools, worlds, replace(checker, report=report), scope)
+        self.report.diagnostics.extend(map(places.placed, report.diagnostics))
         return None
 
 

@@ -48,7 +48,7 @@ class Generating:
         number = self.numbers[table.name]
         before = len(self.checker.report)
         given = self._given(node, table, inside=inside)
-        made = tuple(self._made(node, table, given, inside=inside)) if given is not None else ()
+        made = tuple(self._made(node, table, given, inside=inside))
         nested = [self._nested(part, table) for part in node.nested]
         if len(self.checker.report) > before:
             return None
@@ -72,8 +72,8 @@ class Generating:
             return None
         return self._block(node, child, inside=True)
 
-    def _given(self, node: nodes.Generate, table: Table, *, inside: bool) -> dict[str, nodes.Made] | None:
-        """The columns that are said, by name."""
+    def _given(self, node: nodes.Generate, table: Table, *, inside: bool) -> dict[str, nodes.Made]:
+        """The columns that are said, by name; without those that are reported."""
         given: dict[str, nodes.Made] = {}
         for made in node.made:
             name, report = made.name, self.checker.report
@@ -94,8 +94,6 @@ class Generating:
                 report.error("AFS208", f"column `{name}` is set twice", name.span)
             else:
                 given[name.text] = made
-                continue
-            return None
         return given
 
     def _made(
@@ -113,10 +111,9 @@ class Generating:
             said = table.column(name)
             assert said is not None
             drawn = DrawChecker(self.checker, self.scope, row).drawn(made.sql, said.type)
-            if drawn is None:
-                return
             row[name] = said.cell
-            yield Made(column=name, drawn=drawn)
+            if drawn is not None:
+                yield Made(column=name, drawn=drawn)
 
     def _unsaid(
         self, node: nodes.Generate, table: Table, column: Column, row: Mapping[str, Cell], *, inside: bool
@@ -133,6 +130,8 @@ class Generating:
             return draws.any_row(self.tables[column.references], span)
         if isinstance(column.type, Enum) and not column.key:
             return draws.any_value(column.type, span)
+        if any(table.column(made.name.text) is None for made in node.made):
+            return None  # this one may be meant by the name of which that was said
         message = f"nothing says what `{table.title}.{column.name}` is"
         hint = f"such as `{column.name} = {_example(column)};`"
         self.checker.report.error("AFS409", message, span, help=hint)

@@ -12,14 +12,16 @@ import pytest
 
 from tests.differential.bench import checked, compiled
 from tests.differential.programs import Call, Programs
+from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parents[2]
-SPECS = [Path(__file__).with_name("kitchen_sink.afs"), *sorted((ROOT / "specs").glob("*.afs"))]
+SPECS = [Path(__file__).with_name("kitchen_sink.afs"), *ENVIRONMENTS]
 EPISODES = 6
 
 PLAY = """
 import json, sys
 from forgec_runtime import load_environment
+from tests.shipped import ENVIRONMENTS
 env = load_environment(sys.argv[1])
 for worlds, steps in json.load(sys.stdin):
     episodes = [env.reset(world) for world in worlds]

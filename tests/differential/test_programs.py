@@ -13,10 +13,10 @@ import pytest
 
 from tests.differential.bench import Bench, checked, compiled
 from tests.differential.programs import Programs
+from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parents[2]
 KITCHEN = Path(__file__).with_name("kitchen_sink.afs")
-SHIPPED = sorted((ROOT / "specs").glob("*.afs"))
 FIRST, _, LAST = os.environ.get("FORGEC_PROGRAMS", "0-1000").rpartition("-")
 SEED = os.environ.get("FORGEC_SEED", "usual")
 TOGETHER = 50
@@ -35,7 +35,7 @@ def bench_of(path: Path, folder: Path) -> Bench:
 
 
 def spec_of(number: int) -> Path:
-    return KITCHEN if number % 2 == 0 else SHIPPED[number // 2 % len(SHIPPED)]
+    return KITCHEN if number % 2 == 0 else ENVIRONMENTS[number // 2 % len(ENVIRONMENTS)]
 
 
 @pytest.mark.parametrize("first", range(int(FIRST or 0), int(LAST), TOGETHER))
@@ -56,7 +56,7 @@ OUT_OF_REACH = {
 """Tools whose arguments nobody hits upon by drawing them."""
 
 
-@pytest.mark.parametrize("path", [KITCHEN, *SHIPPED], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", [KITCHEN, *ENVIRONMENTS], ids=lambda path: path.stem)
 def test_programs_reach_every_tool_beyond_its_guards(path: Path, folder: Path) -> None:
     bench = bench_of(path, folder)
     silent = set(bench.spec.tools) - OUT_OF_REACH

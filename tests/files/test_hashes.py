@@ -21,9 +21,10 @@ from forgec_runtime.hashes import Hashes
 from tests.differential.bench import compiled
 from tests.fmt.rewriting import rewritten
 from tests.markdown import declarations
+from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parent.parent.parent
-SPECS = [*sorted((ROOT / "specs").glob("*.afs")), ROOT / "tests" / "differential" / "kitchen_sink.afs"]
+SPECS = [*ENVIRONMENTS, ROOT / "tests" / "differential" / "kitchen_sink.afs"]
 
 SHOP = """environment shop "A shop for lamps" {
   clock timestamp '2025-03-01 09:00:00';

@@ -28,9 +28,10 @@ from forgec.syntax.concrete import concrete
 from forgec.syntax.nodes import Let, Tool
 from tests.fmt.rewriting import rewritten, sql_soup, widened, words
 from tests.property.test_parser import _sentences
+from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parent.parent
-LARGE = [*sorted((ROOT.parent / "specs").glob("*.afs")), ROOT / "differential" / "kitchen_sink.afs"]
+LARGE = [*ENVIRONMENTS, ROOT / "differential" / "kitchen_sink.afs"]
 CASES = sorted(ROOT.glob("cases/*/spec.afs"))
 SOUND = [path for path in CASES if (path.parent / "generated").is_dir()]
 RATES = (0.0, 0.05, 0.3, 0.6)

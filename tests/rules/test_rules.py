@@ -15,9 +15,9 @@ from forgec.formatting import format_source
 from forgec.pipeline import check_source
 from forgec.source import Source
 from tests.markdown import merged, read
+from tests.shipped import ENVIRONMENTS
 
 DESK = read(Path(__file__).parent / "desk.afs")
-SPECS = sorted((Path(__file__).parents[2] / "specs").glob("*.afs"))
 
 
 def findings(text: str) -> list[str]:
@@ -57,7 +57,7 @@ def test_examples_are_what_they_are_called(code: str) -> None:
     assert [found for text in (*bad, *good) for found in codes(merged(DESK, text)) if "AFS" in found] == []
 
 
-@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", ENVIRONMENTS, ids=lambda path: path.stem)
 def test_shipped_specs_are_clean(path: Path) -> None:
     report = Report()
     check_source(path, Source(path.name, read(path)), report)

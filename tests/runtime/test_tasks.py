@@ -12,13 +12,13 @@ from forgec.reference import ReferenceEpisode
 from forgec.reference.tasks import ReferenceTask
 from forgec_runtime import Environment, GoldAgent, LoadError, SnapshotError, TaskError, Workers, load_environment
 from forgec_runtime.plan import gold_run
+from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parent.parent.parent
 CASE = ROOT / "tests" / "cases" / "tasks_that_begin_differently"
 SHOP = CASE / "generated" / "shop"
 SEEDS = range(6)
 CASES = [CASE / "spec.afs", CASE.parent / "tasks_with_everything" / "spec.afs", CASE.parent / "bulk_tasks" / "spec.afs"]
-SPECS = sorted((ROOT / "specs").glob("*.afs"))
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_a_task_that_cannot_begin_says_so(tmp_path: Path) -> None:
         load_environment(folder).reset("cancel_any")
 
 
-@pytest.mark.parametrize("path", [*CASES, *SPECS], ids=lambda path: path.parent.name + "-" + path.stem)
+@pytest.mark.parametrize("path", [*CASES, *ENVIRONMENTS], ids=lambda path: path.parent.name + "-" + path.stem)
 def test_the_reference_executor_plays_plans_to_the_same_end(path: Path) -> None:
     spec = check(path).spec
     assert spec is not None
