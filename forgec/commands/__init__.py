@@ -21,6 +21,7 @@ COMMANDS = {
     "certify": "Show that the tasks of specs are what they seem.",
     "play": "Call the tools of an environment by hand.",
     "run": "Play the tasks of an environment and pay rewards.",
+    "compare": "Tell whether one of two runs was better.",
 }
 """Every command with its line in the overview; the code is in the module of the same name."""
 
@@ -70,4 +71,5 @@ def forgec() -> None:
       forgec certify specs/library.afs
       forgec play library
       forgec run library --agent gold --agent noop
+      forgec compare before.jsonl after.jsonl
     """

@@ -51,7 +51,8 @@ def interval(tasks: Sequence[Sequence[float]]) -> tuple[float, float]:
     if episodes > count > 1:
         variance = stdev(means) ** 2 / count
         spread = mean * (1 - mean)
-        size = min(max(spread / variance, float(count)), float(episodes)) if variance > 0 and spread > 0 else size
+        if spread > 0:
+            size = min(max(spread / variance, float(count)), float(episodes)) if variance > 0 else float(episodes)
     return wilson(mean, size)
 
 
