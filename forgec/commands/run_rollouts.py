@@ -126,7 +126,9 @@ def run_rollouts(folders: Sequence[Path], wanted: Wanted, options: Options) -> i
         hint = "; --resume goes on with them" if run.store else ""
         click.echo(f"interrupted: {rest:,} episodes are not played{hint}", err=True)
         return FINDINGS
-    except (players.UnknownPlayer, StoreError, SetupError) as error:
+    except players.UnknownPlayer as error:
+        raise click.UsageError(str(error)) from None
+    except (StoreError, SetupError) as error:
         click.echo(f"error: {error}", err=True)
         return UNREADABLE
     finally:
