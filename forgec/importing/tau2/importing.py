@@ -90,9 +90,7 @@ def _is_leaky(domain: Domain, tool: str, arguments: Mapping[str, Any]) -> bool:
     return isinstance(items, list) and len({json.dumps(item) for item in items}) > 1
 
 
-def _try_out(
-    lines: dict[str, str], unit: Unit, allowed: Sequence[str], compiled: Compiled, report: Report
-) -> None:
+def _try_out(lines: dict[str, str], unit: Unit, allowed: Sequence[str], compiled: Compiled, report: Report) -> None:
     """Compile the lines and play them; those that do not compile, or whose gold is not paid, are left out."""
     spec = _checked(lines, unit, allowed, report)
     with compiled(spec, allowed) as environment:
