@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from forgec.commands.common import FINDINGS, UNREADABLE, sources_option
 from forgec.commands.environments import package
+from forgec.commands.locks import Locks, lock_option
 from forgec.commands.model_options import ModelOptions, model_options
 from forgec.commands.run_table import play_table, row, table
 from forgec.commands.wanted import Wanted, tasks_option
@@ -64,6 +65,7 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 @click.option("--max-seconds", type=click.FloatRange(0, min_open=True), help="Time of an episode; else 3600.")
 @model_options
 @sources_option
+@lock_option
 @click.option("--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
               help="Print the JSON schema of a trajectory instead.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print rewards with their reasons, or the summary, as JSON.")
@@ -71,12 +73,14 @@ def command(
     environments: tuple[str, ...], agents: tuple[str, ...], user: str | None, wanted: tuple[str, ...], trials: int,
     seed: int, allowed: tuple[str, ...], as_json: bool, out: Path | None, resume: bool, at_once: int,
     workers: int | None, max_turns: int | None, max_tool_calls: int | None, max_tokens: int | None,
-    max_seconds: float | None, model: ModelOptions,
+    max_seconds: float | None, model: ModelOptions, lock_file: Path | None,
 ) -> None:  # fmt: skip
     """Play the tasks of environments and pay rewards.
 
     ENV_OR_SPEC is the folder of a generated package, its name when it lies in ./generated, or a spec (.afs), which is
     compiled on the spot. Tasks in a world with rows from outside are skipped unless its sources are allowed.
+
+    Tasks that are not certified, or were before something changed, are played, too; each result says so.
 
     The built-in agents need no user: `gold` plays the plan of each task, `noop` does nothing, `random` calls tools at
     random, and a table says what they were paid. With --user, --out, --trials, a limit, or any other agent, each
@@ -104,6 +108,7 @@ def command(
     try:
         with ExitStack() as stack:
             folders = [stack.enter_context(package(name, allowed)) for name in environments]
+            locks = Locks.beside(environments, folders, lock_file)
             if dialogue:
                 from forgec.commands.run_rollouts import Options, run_rollouts
 
@@ -112,12 +117,12 @@ def command(
                 }  # fmt: skip
                 options = Options(
                     agents=agents, user=user or "scripted", trials=trials, seed=seed, out=out, resume=resume,
-                    at_once=at_once, workers=workers, model=model, allowed=allowed, as_json=as_json,
+                    at_once=at_once, workers=workers, model=model, allowed=allowed, as_json=as_json, locks=locks,
                     limits={name: value for name, value in limits.items() if value is not None},
                 )  # fmt: skip
                 sys.exit(run_rollouts(folders, chosen, options))
             loaded = [load_environment(folder, allow_sources=allowed) for folder in folders]
-            played = play_table(loaded, agents, chosen, seed)
+            played = play_table(loaded, agents, chosen, seed, locks)
             chosen.check()
             sampled = {(env.name, task.name) for env in loaded for task in env.tasks.values() if task.sampled}
     except LoadError as error:

@@ -8,13 +8,15 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE
+from forgec.commands.locks import Locks
 from forgec.commands.model_options import ModelOptions
 from forgec.commands.wanted import Wanted
 from forgec.llm.client import Client, Endpoint, SetupError
@@ -46,6 +48,7 @@ class Options:
     model: ModelOptions
     allowed: Sequence[str]
     as_json: bool
+    locks: Locks
 
 
 @dataclass
@@ -172,7 +175,8 @@ async def _play(
                 continue
             front: AsyncEnvironment[Any] = AsyncEnvironment(environment)
             async with front:
-                runner = Runner(inner, front, run.setup, run.end, run.failures)
+                setup = replace(run.setup, certified=partial(run.options.locks.word, inner))
+                runner = Runner(inner, front, setup, run.end, run.failures)
                 run.stopped = await runner.play(left, run.options.at_once)
     finally:
         for client in clients:

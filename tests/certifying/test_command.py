@@ -65,7 +65,8 @@ task a_jar_by_number on kitchen {
 
 
 @pytest.fixture
-def spec(tmp_path: Path) -> Path:
+def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "shelf.afs"
     path.write_text(SPEC, encoding="utf-8")
     return path
@@ -216,3 +217,45 @@ def test_what_others_ask_a_lock(spec: Path) -> None:
     with compiled(again.spec) as environment:
         assert environment.hashes is not None
         assert status(lock, environment.hashes, "more_salt") == Stale(("environment",))
+
+
+def test_run_marks_what_is_not_certified(spec: Path) -> None:
+    spec.write_text(SPEC + UNKNOWABLE, encoding="utf-8")
+    invoke("compile", str(spec))
+    assert "not certified, for want of a lock: shelf" in invoke("run", "shelf").output
+    assert {row["certified"] for row in json.loads(invoke("run", "shelf", "--json").stdout)} == {None}
+    invoke("certify", str(spec))
+    result = invoke("run", "shelf")
+    assert "not certified: closure" in result.output
+    assert result.output.count("certified") == 1
+    change(spec, "'salt', 8", "'salt', 9")
+    invoke("compile", str(spec))
+    for named in ("shelf", str(spec)):
+        assert "stale: world changed" in invoke("run", named).output
+        found = {row["task"]: row for row in json.loads(invoke("run", named, "--json").stdout)}
+        assert {name: row["certified"] for name, row in found.items()} == {
+            "more_salt": "certified",
+            "how_much_salt": "stale",
+            "a_jar_by_number": "uncertified",
+        }
+        assert found["how_much_salt"]["changed"] == ["world"]
+
+
+def test_run_marks_dialogues(spec: Path) -> None:
+    spec.write_text(SPEC + UNKNOWABLE, encoding="utf-8")
+    invoke("certify", str(spec))
+    invoke("run", str(spec), "--user", "scripted", "--out", "played.jsonl")
+    found = [json.loads(line) for line in Path("played.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert {one["task"]: one["certified"] for one in found} == {
+        "more_salt": "certified",
+        "how_much_salt": "certified",
+        "a_jar_by_number": "uncertified",
+    }
+
+
+def test_run_with_a_lock_of_its_own(spec: Path, tmp_path: Path) -> None:
+    invoke("certify", str(spec))
+    lock_of(spec).rename(tmp_path / "elsewhere.jsonl")
+    rows = json.loads(invoke("run", str(spec), "--lock", "elsewhere.jsonl", "--json").stdout)
+    assert {row["certified"] for row in rows} == {"certified"}
+    assert invoke("run", str(spec), "--lock", "nowhere.jsonl").exit_code == 2
