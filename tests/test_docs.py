@@ -22,14 +22,14 @@ from forgec.diagnostics import Report
 from forgec.diagnostics.codes import CODES
 from forgec.diagnostics.text import render_text
 from forgec.formatting import format_source
-from forgec.model import nested, types
+from forgec.model import messages, nested, types
 from forgec.model.bodies import MAX_EACH
 from forgec.model.doing import MAX_LEVELS, MAX_STATEMENTS
 from forgec.model.generating import MAX_ROWS
 from forgec.model.names import MAX_NAME
 from forgec.pipeline import Checked, check, check_source, generate_package
 from forgec.source import Source
-from forgec.sql import allow, size
+from forgec.sql import allow, growth, size
 from forgec.sql.allow import CASTS, FUNCTIONS, NAMED_FUNCTIONS, OPERATORS, STRUCTURE, UNITS
 from forgec.sql.draws import FAKES
 from forgec.sql.tree import parse_sql
@@ -185,7 +185,7 @@ def _rules() -> str:
 
 def _limits() -> str:
     limits = {
-        "a spec": f"{scan.MAX_FILE:,} characters",
+        "a spec": f"{scan.MAX_FILE:,} characters, {scan.MAX_DECLARATIONS:,} declarations",
         "brackets inside each other": f"{scan.MAX_DEPTH}",
         "a name": f"{MAX_NAME} characters",
         "one piece of SQL, its functions written out": f"{size.MAX_PARTS:,} parts on {size.MAX_DEPTH} levels",
@@ -196,6 +196,9 @@ def _limits() -> str:
         "a text that a `let` or `set` joins of values": f"{MAX_KEPT:,} characters",
         "a text that is calculated": f"{MAX_CALCULATED:,} characters, {MAX_BRACKETS} brackets inside each other",
         "a list that is joined of others": f"{MAX_JOINED:,} elements",
+        "texts or lists that one is joined of in a query": f"{growth.MAX_COPIES:,}",
+        "the text that `string_agg` and `array_to_string` put between": f"{growth.MAX_SEPARATOR:,} characters",
+        "holes in a text": f"{messages.MAX_HOLES:,}",
         "an integer in a column or argument": f"{MAX_INTEGER:,}, in amount",
         "statements of a body, its actions written out": f"{MAX_STATEMENTS:,}, on {MAX_LEVELS} levels",
         "passes of `each` in one call": f"{MAX_PASSES:,}, in bodies at most {MAX_EACH} deep",

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from forgec.diagnostics import Label, did_you_mean
 from forgec.model import spec as m
 from forgec.model import walk
-from forgec.model.doing import build_do, is_small
+from forgec.model.doing import MAX_STATEMENTS, build_do, is_small
 from forgec.model.messages import build_message
 from forgec.model.names import check_name
 from forgec.model.types import TypeResolver
@@ -121,6 +121,8 @@ class _Body:
         self.first_write: Span | None = None
         self.variables: dict[str, Cell] = {}
         """The values that `set` may change: as their `let` declares them."""
+        self.count = 0
+        """How many statements were built, or begun."""
         self.depth = 0
         """How many `each` are around the statement that is built."""
 
@@ -128,6 +130,11 @@ class _Body:
         statements: list[m.Statement] = []
         ended: nodes.Statement | None = None
         for node in body:
+            self.count += 1
+            if self.count > MAX_STATEMENTS:
+                message = f"`{self.item.name.text}` has more than {MAX_STATEMENTS:,} statements"
+                self.report.error("AFS005", message, self.item.name.span)
+                break
             if ended is not None:
                 related = [Label(ended.span, "the body ends here")]
                 self.report.error("AFS502", "this is never reached", node.span, related=related)

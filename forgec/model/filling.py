@@ -14,7 +14,7 @@ from forgec.sql.constants import constants
 from forgec.sql.scope import Scope
 from forgec_runtime import sql
 from forgec_runtime.sql.columns import misfit
-from forgec_runtime.types import MAX_INTEGER, Enum, Integer, List, Map, Record, Type
+from forgec_runtime.types import MAX_INTEGER, Enum, Integer, Type
 
 Rows = list[Draft]
 
@@ -111,7 +111,7 @@ def _null(column: Column) -> tuple[str, str | None] | None:
 def _misfit(column: Column, value: Any) -> tuple[str, None] | None:
     if not _holds(column.type, value):
         return f"{column.name} = {sql.text(value)} is not of type {column.type}", None
-    problem = misfit(column.type, value) if isinstance(column.type, Record | List | Map) else None
+    problem = misfit(column.type, value)
     return (f"{column.name}{problem}", None) if problem else None
 
 

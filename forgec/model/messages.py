@@ -12,9 +12,15 @@ from forgec.syntax import nodes
 from forgec_runtime.sql import formatted
 from forgec_runtime.types import Decimal, Double, Enum, Integer, List, Map, Record, Text, Type
 
+MAX_HOLES = 200
+"""Of one text."""
+
 
 def build_message(node: nodes.Message, checker: SqlChecker, scope: Scope) -> m.Message | None:
     """The text with its holes checked; None when something was reported."""
+    if sum(isinstance(part, nodes.Hole) for part in node.parts) > MAX_HOLES:
+        checker.report.error("AFS005", f"a text has at most {MAX_HOLES} holes", node.span)
+        return None
     parts: list[str | m.Hole] = []
     for part in node.parts:
         if isinstance(part, str):

@@ -23,7 +23,7 @@ from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Rejected
 from forgec.sql.query import cell_of
 from forgec.sql.scope import Cell, Row, Rows, Shape
-from forgec.sql.tree import Apply, Clock, Lookup, Value, exp, is_constant
+from forgec.sql.tree import Apply, Calculate, Clock, Lookup, Value, exp, is_constant
 from forgec_runtime.types import Record, Text, Type
 
 T = TypeVar("T")
@@ -168,7 +168,9 @@ class Lowering:
             return Lowered(self._path(node.name), cell.type, cell.optional)
         if isinstance(node, exp.Null):
             return Lowered(ast.Constant(None), Text(), True)
-        if isinstance(node, exp.Literal | exp.Boolean | Clock) or is_constant(node):
+        if isinstance(node, exp.Literal | exp.Boolean | Clock) or (
+            is_constant(node) and not isinstance(node, Calculate)
+        ):
             return self._constant(node)
         if isinstance(node, Lookup):
             return self._lookup(node)

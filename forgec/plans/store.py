@@ -9,7 +9,7 @@ from forgec.plans import python as py
 from forgec.plans.expression import Lowering
 from forgec.sql.query import cell_of
 from forgec.sql.tree import Value, cast, exp, is_constant
-from forgec_runtime.types import Enum, Integer, List, Map, Record, Text, Type
+from forgec_runtime.types import MAX_INTEGER, MAX_TEXT, Enum, Integer, List, Map, Record, Text, Type
 
 
 def stored(tree: exp.Expr, column: Column, table: Table, lowering: Lowering) -> ast.expr:
@@ -31,7 +31,8 @@ def _converted(
     else:
         lowered = lowering.value(cast(tree.copy(), column.type.sql))
     node = lowered.node
-    if not _is_certain(tree, column.type, lowering) and (inside or not isinstance(column.type, Record | List | Map)):
+    looked_at = inside or not isinstance(column.type, Record | List | Map)
+    if looked_at and not _is_certain(tree, node, column.type, lowering):
         node = _checked(node, column, table)
     if lowered.optional and not column.optional:
         node = py.call("sql.required", node, ast.Constant(where))
@@ -45,13 +46,18 @@ def answered(row: str, name: str, column: Column, table: Table) -> ast.expr:
     return node if column.optional else py.call("sql.required", node, ast.Constant(where))
 
 
-def _is_certain(tree: exp.Expr, wanted: Type, lowering: Lowering) -> bool:
-    """Whether a value is known to be in range: a constant was checked, a column or argument of the type is."""
-    if isinstance(tree, exp.Null) or (is_constant(tree) and not _has_enum(wanted)):
+def _is_certain(tree: exp.Expr, node: ast.expr, wanted: Type, lowering: Lowering) -> bool:
+    """Whether a value is known to be in range: a constant is if all in it is, a column or argument of the type is."""
+    if isinstance(tree, exp.Null):
         return True
-    if isinstance(tree, exp.Literal):
-        return True
+    if isinstance(tree, exp.Literal) or (is_constant(tree) and not _has_enum(wanted)):
+        return all(_fits(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant))
     return isinstance(tree, Value) and cell_of(tree).type == wanted and lowering.is_held(tree.name)
+
+
+def _fits(value: object) -> bool:
+    """Whether a column may hold a number or text."""
+    return len(value) <= MAX_TEXT if isinstance(value, str) else not isinstance(value, int) or abs(value) <= MAX_INTEGER
 
 
 def _has_enum(type_: Type) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import isfinite
 
 from forgec.diagnostics import Report, counted, did_you_mean
+from forgec.sql.growth import MAX_SEPARATOR
 from forgec.sql.scope import Scope
 from forgec.sql.size import size_of
 from forgec.sql.tree import Fragment, exp
@@ -255,7 +256,10 @@ def _problem_of_call(node: exp.Func) -> tuple[str, str, str | None] | None:
         if len(new.name) > len(old.name):
             return "AFS414", f"'{new.name}' is longer than '{old.name}', so that a text could grow without end", None
     elif isinstance(node, exp.GroupConcat):
-        if not _is_text(node.args.get("separator")):
+        separator = node.args.get("separator")
+        if separator is not None and _is_text(separator) and len(separator.name) > MAX_SEPARATOR:
+            return "AFS403", f"`string_agg` takes a text of at most {MAX_SEPARATOR} characters between its values", None
+        if not _is_text(separator):
             return "AFS413", "`string_agg` takes a literal text between its values", "such as `string_agg(x, ', ')`"
     elif isinstance(node, exp.DateDiff):
         unit = node.args.get("unit")
@@ -268,6 +272,8 @@ def _problem_of_call(node: exp.Func) -> tuple[str, str, str | None] | None:
         if node.args.get("asc") is not None:
             return "AFS410", "`list_sort` takes one argument", "downwards: `list_reverse(list_sort(x))`"
     elif isinstance(node, exp.ArrayToString):
+        if _is_text(node.expression) and len(node.expression.name) > MAX_SEPARATOR:
+            return "AFS403", f"`array_to_string` takes at most {MAX_SEPARATOR} characters between the elements", None
         if not _is_text(node.expression):
             example = "such as `array_to_string(x, ', ')`"
             return "AFS413", "`array_to_string` takes a literal text between the elements", example

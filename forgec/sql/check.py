@@ -12,6 +12,7 @@ from forgec.sql.allow import check_allowed
 from forgec.sql.emit import Emitter, empty_rows, typed_null
 from forgec.sql.fitting import ValueChecker
 from forgec.sql.frames import UNKNOWN, Columns, Frame, Unresolved
+from forgec.sql.growth import MAX_COPIES, copies
 from forgec.sql.infer import infer
 from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Rejected
@@ -286,6 +287,10 @@ class SqlChecker(ValueChecker):
     def _check_nodes(self, fragment: Fragment, tree: exp.Expr) -> bool:
         if problem := size_of(tree, self.emitter.functions).problem:
             self.report.error("AFS403", f"with its functions written out, this SQL has {problem}", fragment.span)
+            return False
+        if not isinstance(tree, exp.Query) and copies(tree, self.emitter.functions) > MAX_COPIES:
+            message = f"a text or list of this is joined of more than {MAX_COPIES} others"
+            self.report.error("AFS403", message, fragment.span)
             return False
         for node in tree.walk():
             if isinstance(node, Lookup) and not node.args.get("field"):

@@ -9,6 +9,7 @@ from forgec.diagnostics import Report, counted
 from forgec.sql.allow import MAX_FIELDS
 from forgec.sql.expressions import ExpressionResolver, known_type, settled
 from forgec.sql.frames import UNKNOWN, Columns, Frame
+from forgec.sql.growth import MAX_COPIES, copies
 from forgec.sql.infer import common, infer
 from forgec.sql.nulls import may_be_null
 from forgec.sql.scope import Cell, Row, Rows, Scope
@@ -41,6 +42,7 @@ class QueryResolver(ExpressionResolver):
             query, columns = self._query(cte.this, outer)
             if cte.alias in {**self.scope.tables, **self.scope.views, **self.ctes[-1]}:
                 raise self._fail("AFS208", f"the name `{cte.alias}` is taken", cte)
+            self._check_alias(cte.alias, cte)
             cte.set("this", query)
             self.ctes[-1][cte.alias] = self._renamed(columns, cte)
         try:
@@ -62,7 +64,12 @@ class QueryResolver(ExpressionResolver):
         frame = Frame({}, columns, outer)
         self._order(node, frame)
         pairs = zip(columns.items(), others.values(), strict=True)
-        return {name: Cell(UNKNOWN, a.optional or b.optional, extent=max(a.extent, b.extent)) for (name, a), b in pairs}
+        return {
+            name: Cell(
+                UNKNOWN, a.optional or b.optional, extent=max(a.extent, b.extent), copies=max(a.copies, b.copies)
+            )
+            for (name, a), b in pairs
+        }
 
     def _select(self, node: exp.Select, outer: Frame | None) -> Columns:
         frame = Frame(outer=outer)
@@ -107,7 +114,8 @@ class QueryResolver(ExpressionResolver):
         self._check_alias(alias, node)
         if optional:
             columns = {
-                name: Cell(cell.type, True, cell.references, extent=cell.extent) for name, cell in columns.items()
+                name: Cell(cell.type, True, cell.references, extent=cell.extent, copies=cell.copies)
+                for name, cell in columns.items()
             }
         frame.sources[alias] = columns
         return node
@@ -151,7 +159,8 @@ class QueryResolver(ExpressionResolver):
                 what = f"this is {type_}" if type_ is not None else "the type of this is not known"
                 raise self._fail("AFS411", f"only a list is unnested, and {what}", part, hint)
             lists.append(settled(tree, type_))
-            columns[name] = Cell(type_.of, optional=len(node.expressions) > 1)  # short lists are padded
+            optional = len(node.expressions) > 1  # short lists are padded
+            columns[name] = Cell(type_.of, optional, copies=self._copies(tree, node))
         if offset:
             columns[names[-1]] = Cell(Integer())
         node.set("expressions", lists)
@@ -181,13 +190,14 @@ class QueryResolver(ExpressionResolver):
         for name, *parts in zip(names, *resolved, strict=True):
             self._check_alias(name, node)
             type_ = common(parts)
-            columns[name] = Cell(type_ or UNKNOWN, any(map(may_be_null, parts)))
+            joined = max(self._copies(part, node) for part in parts)
+            columns[name] = Cell(type_ or UNKNOWN, any(map(may_be_null, parts)), copies=joined)
             if isinstance(type_, Integer):
                 parts[0].replace(cast(parts[0].copy(), type_.sql))  # else they would be short ones
         return columns
 
     def _check_alias(self, alias: str, node: exp.Expr) -> None:
-        if alias in ("call", "q") or alias.startswith("_") or MARK in alias or not alias.isascii():
+        if alias in ("call", "q") or alias.startswith("_") or "__" in alias or MARK in alias or not alias.isascii():
             raise self._fail("AFS209", f"`{written(alias)}` cannot be a name here", node)
 
     def _table_columns(self, node: exp.Table) -> Columns:
@@ -233,6 +243,8 @@ class QueryResolver(ExpressionResolver):
             return columns
         if len(names) != len(columns):
             raise self._fail("AFS410", f"{counted(len(columns), 'column')} but {counted(len(names), 'name')}", node)
+        for name in names:
+            self._check_alias(name, node)
         return dict(zip(names, columns.values(), strict=True))
 
     def _join(self, join: exp.Join, frame: Frame) -> None:
@@ -296,8 +308,18 @@ class QueryResolver(ExpressionResolver):
         extent = _extent(expression)
         if extent > MAX_FIELDS:
             raise self._fail("AFS403", f"a record of this holds more than {MAX_FIELDS:,} fields", item)
-        cell = expression.meta.get("cell") or Cell(_held(expression), may_be_null(expression), extent=extent)
-        yield name, expression, cell
+        joined = self._copies(expression, item)
+        known: Cell | None = expression.meta.get("cell")
+        if known is None or joined > known.copies:
+            known = Cell(_held(expression), may_be_null(expression), extent=extent, copies=joined)
+        yield name, expression, known
+
+    def _copies(self, tree: exp.Expr, node: exp.Expr) -> int:
+        """Of how many texts or lists a value is joined, at least itself; it is an error if they are too many."""
+        joined = max(copies(tree, self.scope.functions), 1)
+        if joined > MAX_COPIES:
+            raise self._fail("AFS403", f"a text or list of this is joined of more than {MAX_COPIES} others", node)
+        return joined
 
     def _natural_name(self, node: exp.Expr, resolved: exp.Expr) -> str:
         if isinstance(resolved, Value):

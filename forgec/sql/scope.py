@@ -34,7 +34,8 @@ class Cell:
     """A single value: its type, whether it may be NULL, and the table whose key it is, if known.
 
     Where it is declared, also the name of its domain type, and what it satisfies because of such types. `extent` is how
-    many fields a record that a query makes has at least, those of its records included.
+    many fields a record that a query makes has at least, those of its records included; `copies` of how many texts or
+    lists one that a query makes is joined at most.
     """
 
     type: Type
@@ -43,6 +44,7 @@ class Cell:
     domain: str = field(default="", compare=False)
     claims: tuple[Claim, ...] = field(default=(), compare=False)
     extent: int = field(default=1, compare=False)
+    copies: int = field(default=1, compare=False)
 
     def __deepcopy__(self, _: object) -> Cell:
         """Nothing changes it, and trees are copied with the cells of their nodes, again and again."""

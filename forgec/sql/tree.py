@@ -259,7 +259,7 @@ def _statement(tokens: list[Token], text: str, reader: Dialect) -> Statement:
 
 def is_value(identifier: exp.Expr | None) -> bool:
     """Whether an identifier was written with a dollar."""
-    return isinstance(identifier, exp.Identifier) and identifier.name.startswith(MARK)
+    return isinstance(identifier, exp.Identifier) and identifier.name.startswith(MARK) and not identifier.quoted
 
 
 def is_sql_function(name: str) -> bool:

@@ -16,6 +16,8 @@ KEYWORDS = (
 
 MAX_FILE = 1_000_000
 """Characters in one spec file."""
+MAX_DECLARATIONS = 10_000
+"""Declarations in one spec file."""
 MAX_DEPTH = 40
 """Brackets open at once; the libraries behind us recurse, and fail far beyond this."""
 
@@ -55,6 +57,10 @@ def declarations(source: Source, report: Report) -> list[tuple[int, int]]:
             report.error("AFS102", f"a {what} is never closed", span, "it opens here")
             report.give_up(*declared_names(text[starts[-1] :]))
         elif match["item"]:
+            if len(starts) > MAX_DECLARATIONS:
+                message = f"a spec has at most {MAX_DECLARATIONS:,} declarations"
+                report.error("AFS005", message, Span(source, match.start(), match.end()))
+                return []
             starts.append(match.start())
             depth = 0
         elif match["open"]:

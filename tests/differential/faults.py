@@ -151,8 +151,8 @@ _COMPILER = (
     Fault(
         "an action takes any value",
         _STORE,
-        "if not _is_certain(tree, column.type, lowering) and (inside or",
-        "if not _is_certain(tree, column.type, lowering) and (inside or 0 and",
+        "looked_at = inside or not",
+        "looked_at = inside or 0 and not",
         tools="cool_one",
     ),
     Fault(

@@ -157,7 +157,7 @@ BODIES = {
     "200 branches": branches(200),
     "blocks in blocks": "if ($a = 0) {" * 36 + ' fail "x"; ' + "}" * 36,
     "500 guards": "".join(f'require $a <> {i} else "{i}";\n' for i in range(500)),
-    "500 holes": 'fail "' + "{$a} " * 500 + '";',
+    "200 holes": 'fail "' + "{$a} " * 200 + '";',
     "a message of 100 KB": f'fail "{"x" * 100_000}";',
 }
 

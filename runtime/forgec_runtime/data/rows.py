@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -14,6 +14,7 @@ from .values import key_of, value_of
 
 MAX_ROWS = 200_000
 """How many rows one source has at most, those nested in others counted."""
+_TOO_MANY = f"a source has at most {MAX_ROWS:,} rows"
 
 What = Literal["form", "unknown", "missing", "value", "size"]
 Path = tuple[str | int, ...]
@@ -59,8 +60,11 @@ class Reader:
         self._told: set[str] = set()
         self._count = 0
 
-    def rows(self, table: Table[Any], documents: Iterable[Document]) -> Iterator[Row]:
+    def rows(self, table: Table[Any], documents: Sequence[Document]) -> Iterator[Row]:
         """The rows of documents, each before those nested in it. One that does not fit is left out, with the latter."""
+        if len(documents) > MAX_ROWS:
+            self._note(Row(table, documents[MAX_ROWS], (), None).problem("size", _TOO_MANY))
+            return
         for document in documents:
             yield from self._rows(Row(table, document, (), None), document.value, document.key)
 
@@ -95,7 +99,7 @@ class Reader:
         table, nested = row.table, []
         self._count += 1
         if self._count > MAX_ROWS:
-            raise row.problem("size", f"a source has at most {MAX_ROWS:,} rows")
+            raise row.problem("size", _TOO_MANY)
         if not isinstance(value, dict):
             raise row.problem("form", f"a row of `{table.title}` is an object")
         columns, inner = self.columns[table.name], self.nested[table.name]
