@@ -20,6 +20,7 @@ COMMANDS = {
     "compile": "Turn specs into Python packages.",
     "test": "Run the tests of specs, compiled and by reference.",
     "certify": "Show that the tasks of specs are what they seem.",
+    "sandbox": "Report how far environments are confined on this machine.",
     "play": "Call the tools of an environment by hand.",
     "run": "Play the tasks of an environment and pay rewards.",
     "compare": "Tell whether one of two runs was better.",
@@ -71,6 +72,7 @@ def forgec() -> None:
       forgec compile specs/*.afs
       forgec test specs/library.afs
       forgec certify specs/library.afs
+      forgec sandbox
       forgec play library
       forgec run library --agent gold --agent noop
       forgec compare before.jsonl after.jsonl

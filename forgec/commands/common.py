@@ -13,6 +13,7 @@ import click
 from forgec.diagnostics import Diagnostic, counted
 from forgec.diagnostics.text import render_text, summary
 from forgec.files.units import arrange
+from forgec_runtime.confining.posture import POSTURES
 
 if TYPE_CHECKING:
     from forgec.pipeline import Checked
@@ -29,6 +30,12 @@ sources_option = click.option(
     metavar="NAME",
     help="Let worlds read rows from this installed package, or from the file that this environment variable names; "
     "may be repeated.",
+)
+require_option = click.option(
+    "--require",
+    type=click.Choice(POSTURES),
+    help="Refuse to go on with workers that are confined less: `process` is a process of its own, `limits` one that is "
+    "limited in memory and time, `confined` one that reaches no file but its own, no network and no other process.",
 )
 specs_argument = click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
 

@@ -11,13 +11,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from forgec.commands.common import FINDINGS, UNREADABLE, sources_option
+from forgec.commands.common import FINDINGS, UNREADABLE, require_option, sources_option
 from forgec.commands.environments import package
 from forgec.commands.locks import Locks, lock_option
 from forgec.commands.model_options import ModelOptions, model_options
 from forgec.commands.run_table import play_table, row, table
 from forgec.commands.wanted import Wanted, tasks_option
-from forgec_runtime import AGENTS, GoldError, LoadError, TaskError, load_environment
+from forgec_runtime import AGENTS, GoldError, LoadError, PostureError, TaskError, load_environment
+from forgec_runtime.confining.posture import Posture
 
 
 def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> None:
@@ -59,6 +60,7 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 @click.option("--resume", is_flag=True, help="Go on with --out: what is in it already is not played again.")
 @click.option("--at-once", type=click.IntRange(1), default=64, show_default=True, help="Episodes in flight.")
 @click.option("--workers", type=click.IntRange(1), help="Processes that hold the episodes; else this one does.")
+@require_option
 @click.option("--max-turns", type=click.IntRange(1), help="Messages of the agent in an episode; else 100.")
 @click.option("--max-tool-calls", type=click.IntRange(1), help="Calls of the agent in an episode; else 500.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Tokens of the agent's model in an episode.")
@@ -72,8 +74,8 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 def command(
     environments: tuple[str, ...], agents: tuple[str, ...], user: str | None, wanted: tuple[str, ...], trials: int,
     seed: int, allowed: tuple[str, ...], as_json: bool, out: Path | None, resume: bool, at_once: int,
-    workers: int | None, max_turns: int | None, max_tool_calls: int | None, max_tokens: int | None,
-    max_seconds: float | None, model: ModelOptions, lock_file: Path | None,
+    workers: int | None, require: Posture | None, max_turns: int | None, max_tool_calls: int | None,
+    max_tokens: int | None, max_seconds: float | None, model: ModelOptions, lock_file: Path | None,
 ) -> None:  # fmt: skip
     """Play the tasks of environments and pay rewards.
 
@@ -86,6 +88,9 @@ def command(
     random, and a table says what they were paid. With --user, --out, --trials, a limit, or any other agent, each
     episode is a dialogue: the user opens, the agent speaks or calls tools, until the user is satisfied, a tool ends the
     episode, or a limit is reached. Trajectories go to --out, a line of JSON each, and a summary is printed.
+
+    With --workers, episodes live in processes that confine themselves, as far as this system can; with --require, only
+    in such that are confined so far. Without both they live in this process, which is for specs that are trusted.
 
     Keys are read from environment variables alone. A run that was interrupted goes on with --resume.
 
@@ -103,7 +108,7 @@ def command(
     """
     chosen = Wanted.parsed(wanted, len(environments))
     alone = all(agent in AGENTS for agent in agents)
-    more = (user, out, max_turns, max_tool_calls, max_tokens, max_seconds, workers, model.record, model.replay)
+    more = (user, out, max_turns, max_tool_calls, max_tokens, max_seconds, workers, require, model.record, model.replay)
     dialogue = any(one is not None for one in more) or resume or trials > 1 or not alone
     try:
         with ExitStack() as stack:
@@ -117,7 +122,8 @@ def command(
                 }  # fmt: skip
                 options = Options(
                     agents=agents, user=user or "scripted", trials=trials, seed=seed, out=out, resume=resume,
-                    at_once=at_once, workers=workers, model=model, allowed=allowed, as_json=as_json, locks=locks,
+                    at_once=at_once, workers=workers, require=require, model=model, allowed=allowed, as_json=as_json,
+                    locks=locks,
                     limits={name: value for name, value in limits.items() if value is not None},
                 )  # fmt: skip
                 sys.exit(run_rollouts(folders, chosen, options))
@@ -125,7 +131,7 @@ def command(
             played = play_table(loaded, agents, chosen, seed, locks)
             chosen.check()
             sampled = {(env.name, task.name) for env in loaded for task in env.tasks.values() if task.sampled}
-    except LoadError as error:
+    except (LoadError, PostureError) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(UNREADABLE)
     except GoldError as error:

@@ -27,6 +27,7 @@ from forgec.rollouts.run import Failure, Job, Runner, Setup, hashes_of, jobs_of
 from forgec.rollouts.store import Store, StoreError, read
 from forgec.rollouts.trajectory import Key, Trajectory
 from forgec_runtime import AsyncEnvironment, Environment, Workers, load_environment
+from forgec_runtime.confining.posture import Posture
 
 SHOWN_EVERY = 0.5
 """Seconds between two states of the progress that is shown."""
@@ -44,6 +45,7 @@ class Options:
     resume: bool
     at_once: int
     workers: int | None
+    require: Posture | None
     limits: dict[str, Any]
     model: ModelOptions
     allowed: Sequence[str]
@@ -113,8 +115,9 @@ def run_rollouts(folders: Sequence[Path], wanted: Wanted, options: Options) -> i
         setup = _setup(options, connect)
         for folder in folders:
             environments.append(
-                load_environment(folder, allow_sources=options.allowed) if options.workers is None
-                else Workers(folder, options.workers, allow_sources=options.allowed)
+                load_environment(folder, allow_sources=options.allowed)
+                if options.workers is None and options.require is None
+                else Workers(folder, options.workers or 1, allow_sources=options.allowed, posture=options.require)
             )  # fmt: skip
         jobs = [(one, _jobs(one, wanted, options)) for one in environments]
         wanted.check()

@@ -291,7 +291,7 @@ class Environment:
         """Fetch the same kind of rows for all calls that wait for them; those that it fails for end here, alone."""
         try:
             self._fetch(waiting)
-        except (EngineError, MemoryError) as error:
+        except Exception as error:  # DuckDB also raises others than its own
             if len(waiting) > 1 and not self._stopped:
                 return [call for one in waiting for call in self._fetched([one], later, results)]
             return self._failed([call for call, _ in waiting], error, later, results)
@@ -302,7 +302,7 @@ class Environment:
         query = waiting[0][1].query
         try:
             answers = self._execute(waiting[0][0].episode.base, query, waiting)
-        except (EngineError, MemoryError) as error:
+        except Exception as error:  # as above
             if len(waiting) > 1 and not self._stopped:
                 return [call for one in waiting for call in self._answer([one], later, results)]
             return self._failed([call for call, _ in waiting], error, later, results)
@@ -314,7 +314,9 @@ class Environment:
         """End calls that the engine failed; gives those that follow them."""
         following = []
         for call in calls:
-            results[call.index] = Result("fault", FAULT_TEXT, detail=STOPPED if self._stopped else str(error))
+            results[call.index] = Result(
+                "fault", FAULT_TEXT, detail=STOPPED if self._stopped else str(error) or repr(error)
+            )
             if queue := later[call.episode]:
                 following.append(queue.popleft())
         return following

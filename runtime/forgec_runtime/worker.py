@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from .confining.attempts import attempts
 from .confining.confine import close_all_but, confine, end_with, quieten
 from .confining.limits import Limits
 from .environment import Environment
@@ -40,16 +41,17 @@ def serve(environment: Environment, parent: int, descriptors: Sequence[int], set
     requests, replies, control = descriptors
     close_all_but(descriptors)
     player = _Player(environment, settings["seconds"])
+    player.replies = replies
     if settings["confine"]:
         quieten()
+        player.limits = Limits()
         player.layers = confine([Path(path) for path in settings["readable"]])
     else:  # what tools print is seen, but not among the answers
         os.dup2(2, 1)
     threading.Thread(target=_control, args=(control, player), daemon=True).start()
-    if settings["confine"]:
-        player.limits = limits = Limits()
-        limits.fix()
-        player.layers["limits"] = ", ".join(limits.missing)
+    if player.limits is not None:  # after the thread: no other can begin
+        player.limits.fix()
+        player.layers["limits"] = ", ".join(player.limits.missing)
     _answer_all(player, requests, replies)
 
 
@@ -100,6 +102,7 @@ class _Player:
         self.episodes: dict[int, Episode] = {}
         self.layers: dict[str, str] = {}
         self.limits: Limits | None = None
+        self.replies = -1
         self.lock = threading.Lock()
         self.asked = 0
         self.running = False
@@ -119,6 +122,10 @@ class _Player:
     def hello(self) -> dict[str, str]:
         """Sent first: the layers that confine it, each with why it is not on."""
         return self.layers
+
+    def attempts(self) -> list[tuple[str, str, bool, str]]:
+        """What came of trying to get out of here."""
+        return [(one.layer, one.tried, one.held, one.why) for one in attempts(self.replies)]
 
     def housekeeping(self, begun: list[tuple[int, str | int]], ended: list[int]) -> None:
         """Begin episodes, in a world, of a task, or as the fork of another; then forget some."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from .confining.attempts import Attempt
 from .confining.posture import Posture, reached
 from .crew import Crew
 from .errors import FAULT_TEXT, STOPPED, WorkerError
@@ -68,14 +69,14 @@ class Workers:
         allow_sources: Iterable[str] = (),
         trusted: bool = False,
         confine: bool = True,
-        posture: Posture = "process",
+        posture: Posture | None = None,
         timeout: float = 30.0,
     ) -> None:
         self.environment = load_environment(folder, allow_sources=allow_sources, trusted=trusted)
         """The environment in this process, for its tasks, tools and policy."""
         self._crew = Crew(
             self.environment, Path(folder).resolve(), count or os.cpu_count() or 1,
-            trusted=trusted, confine=confine, least=posture, seconds=timeout,
+            trusted=trusted, confine=confine, least=posture or "process", seconds=timeout,
         )  # fmt: skip
         self._lock = threading.RLock()
         self._count = 0
@@ -96,6 +97,16 @@ class Workers:
     def layers(self) -> dict[str, str]:
         """The layers of confinement, each with why it is not on."""
         return dict(self._crew.processes[0].layers)
+
+    @property
+    def processes(self) -> list[int]:
+        """The ids of the processes."""
+        return [worker.pid for worker in self._crew.processes if not worker.ended]
+
+    def attempts(self) -> list[Attempt]:
+        """What came of trying to get out of a worker, from within it. Raises `WorkerError`."""
+        worker = self._crew.next()
+        return [Attempt(*one) for one in self._exchange([(worker, ["attempts"])])[worker]]
 
     # -- episodes ----------------------------------------------------------------------------------------------
 

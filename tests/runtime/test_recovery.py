@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from forgec_runtime import Environment, PostureError, RemoteEpisode, WorkerError, Workers, load_environment, workers
+from forgec_runtime import Environment, RemoteEpisode, WorkerError, Workers, load_environment, workers
 from forgec_runtime.errors import FAULT_TEXT, STOPPED
 from tests.runtime.test_workers import LIBRARY, pids, random_calls, told
 
@@ -240,8 +240,3 @@ def test_a_worker_that_does_not_read_is_killed_and_replaced() -> None:
         assert pool.call(episode, "list_loans", member_id="M001").ok
         os.kill(pids(pool)[0], signal.SIGSTOP)
         assert pool.call(episode, "list_loans", member_id="x" * 2**22).kind == "invalid"
-
-
-def test_a_posture_that_is_not_reached_is_refused() -> None:
-    with pytest.raises(PostureError, match="to be `limits`, and here they are only `process`: it was asked not to"):
-        Workers(LIBRARY, 1, confine=False, posture="limits")

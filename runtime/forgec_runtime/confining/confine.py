@@ -40,7 +40,7 @@ def close_all_but(kept: Sequence[int]) -> None:
     for descriptor in sorted(kept):
         os.closerange(last + 1, descriptor)
         last = descriptor
-    os.closerange(last + 1, os.sysconf("SC_OPEN_MAX") if last < 1024 else last + 1024)
+    os.closerange(last + 1, max(os.sysconf("SC_OPEN_MAX"), last + 1))
 
 
 def confine(readable: Sequence[Path]) -> dict[str, str]:

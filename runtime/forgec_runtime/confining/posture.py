@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from .attempts import Attempt
 
 Posture = Literal["process", "limits", "confined"]
 POSTURES: tuple[Posture, ...] = ("process", "limits", "confined")
@@ -16,6 +19,15 @@ def reached(layers: Mapping[str, str]) -> Posture:
     if not layers or layers["privileges"] or layers["limits"]:
         return "process"
     return "limits" if layers["files"] or layers["calls"] else "confined"
+
+
+_LIMITS = {"variables", "memory", "time", "engine", "modules"}
+
+
+def measured(attempts: Iterable[Attempt]) -> Posture:
+    """The posture that tries to get out of a worker come to."""
+    reached = {one.layer for one in attempts if not one.held}
+    return "process" if reached & _LIMITS else "limits" if reached else "confined"
 
 
 def suffices(found: Posture, asked: Posture) -> bool:
