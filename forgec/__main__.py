@@ -6,15 +6,18 @@ import os
 import sys
 import traceback
 
-from forgec.commands import forgec
-from forgec.garbage import collect_seldom
-
 
 def main() -> None:
     """Run the command line. Exit codes: 0 clean, 1 findings or drift, 2 usage or unreadable input, 3 our fault."""
-    collect_seldom()
     try:
+        from forgec.commands import forgec  # here, so that an interrupt that comes early is met as any other
+        from forgec.garbage import collect_seldom
+
+        collect_seldom()
         forgec(prog_name="forgec")
+    except KeyboardInterrupt:  # click says the same of those that come later
+        print("\nAborted!", file=sys.stderr)
+        sys.exit(1)
     except OSError as error:  # a full disk, or an output that nobody reads
         what = f"{error.filename}: " if error.filename else ""
         print(f"forgec: {what}{error.strerror or error}", file=sys.stderr)

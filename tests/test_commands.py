@@ -14,7 +14,7 @@ from textwrap import dedent
 import pytest
 from click.testing import CliRunner, Result
 
-from forgec import __main__
+from forgec import __main__, commands
 from forgec.commands import COMMANDS, forgec
 
 DESK = dedent(
@@ -635,7 +635,7 @@ def test_a_defect_of_the_compiler_has_exit_code_3(
     def fail(prog_name: str) -> None:
         raise KeyError(prog_name)
 
-    monkeypatch.setattr(__main__, "forgec", fail)
+    monkeypatch.setattr(commands, "forgec", fail)
     with pytest.raises(SystemExit) as stopped:
         __main__.main()
     assert stopped.value.code == 3

@@ -96,8 +96,8 @@ def compare(folder: Path, files: Mapping[str, str], manifest: str) -> Outcome:
     outcome = Outcome()
     old = read_manifest(folder)
     known: dict[str, str] = old["files"] if old else {}
-    if old is None and folder.is_dir() and any(folder.iterdir()):
-        outcome.foreign = True
+    if old is None and folder.is_dir():
+        outcome.foreign = any(not _is_ours(path, folder, files) for path in folder.rglob("*"))
     for name, text in {**files, MANIFEST: manifest}.items():
         current = _read(folder / name)
         if current == text:
@@ -113,6 +113,12 @@ def compare(folder: Path, files: Mapping[str, str], manifest: str) -> Outcome:
             if digest(current) != known[name]:
                 outcome.edited.append(name)
     return outcome
+
+
+def _is_ours(path: Path, folder: Path, files: Mapping[str, str]) -> bool:
+    """Whether what lies in a folder without a manifest is of a run of ours that did not come to its end."""
+    name = path.relative_to(folder).as_posix()
+    return path.is_dir() or (name in files and _read(path) == files[name])
 
 
 def write(folder: Path, files: Mapping[str, str], manifest: str, outcome: Outcome) -> None:

@@ -6,11 +6,12 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 import click
@@ -88,18 +89,39 @@ def _compile(units: Sequence[Unit], out: Path, allowed: tuple[str, ...]) -> list
     cores = min(os.cpu_count() or 1, len(units))
     if len(units) < FEW or cores == 1:
         return list(_with_progress(map(one, units), len(units)))
+    return list(_with_progress(_side_by_side(one, units, cores), len(units)))
+
+
+def _side_by_side(one: Callable[[Unit], Compiled], units: Sequence[Unit], cores: int) -> Iterator[Compiled]:
+    """Each unit in one of some processes; when this one is interrupted, those that help end without a word."""
     with ProcessPoolExecutor(cores, get_context("spawn"), _begin_to_help) as pool:
         try:
-            return list(_with_progress(pool.map(one, units), len(units)))
+            with _interrupts_wait():
+                found = [pool.submit(one, unit) for unit in units]
+            for future in found:
+                yield future.result()
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            for process in active_children():
+                process.terminate()
             raise
 
 
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Ctrl-C reaches all processes: those that begin meanwhile never see it, where the system can arrange that."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _begin_to_help() -> None:
-    """Ctrl-C reaches all processes: those that help end without a word."""
     collect_seldom()
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _with_progress(found: Iterator[Compiled], total: int) -> Iterator[Compiled]:
