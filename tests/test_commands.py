@@ -619,7 +619,7 @@ def program(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_usage_errors_have_exit_code_2() -> None:
-    for arguments in (["frobnicate"], ["check"], ["check", "desk.afs", "--colour"], ["run", "desk", "--agent", "me"]):
+    for arguments in (["frobnicate"], ["check"], ["check", "desk.afs", "--colour"], ["run", "desk", "--trials", "0"]):
         result = invoke(*arguments)
         assert result.exit_code == 2
         assert result.stderr.startswith("Usage: forgec")
