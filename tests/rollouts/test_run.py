@@ -267,6 +267,23 @@ def test_workers_play_the_same() -> None:
     assert kept("a.jsonl") == kept("b.jsonl")
 
 
+def test_what_the_lock_says_is_put_down(tmp_path: Path) -> None:
+    assert gold("--out", "out.jsonl").exit_code == 0
+    assert {one.certified for one in read(Path("out.jsonl"))} == {"certified"}
+    lock = GENERATED.parent / "specs" / "library.lock.jsonl"
+    lines = lock.read_text().splitlines(keepends=True)
+    others = [line for line in lines if f'"task": "{TASKS[0]}"' not in line]
+    stale = [line.replace('"certifier": ', '"certifier": 9') if TASKS[1] in line else line for line in others]
+    (tmp_path / "mine.lock.jsonl").write_text("".join(stale))
+    result = gold("--out", "b.jsonl", "--lock", "mine.lock.jsonl")
+    assert {one.task: one.certified for one in read(Path("b.jsonl"))} == {
+        TASKS[0]: "uncertified", TASKS[1]: "stale", TASKS[2]: "certified", TASKS[3]: "certified"
+    }  # fmt: skip
+    assert "lock: uncertified" in result.stdout
+    result = gold("--lock", "none")
+    assert (result.exit_code, result.stderr) == (2, "error: there is no lock none\n")
+
+
 # -- going on with a run ------------------------------------------------------------------------------------------
 
 
