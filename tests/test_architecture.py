@@ -21,6 +21,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
         "forgec/dialogue.py",
         "forgec/llm/spending.py",
         "forgec/rollouts/",
+        "forgec/training/",
     ),
     "openai": "forgec/llm/client.py",
     "httpx2": "forgec/llm/client.py",
@@ -32,6 +33,9 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "duckdb": "runtime/forgec_runtime/engine.py",
     "orjson": "runtime/forgec_runtime/results.py",
     "torch": "forgec/training/",
+    "transformers": "forgec/training/",
+    "tokenizers": "forgec/training/tokenizer.py",
+    "safetensors": "forgec/training/",
 }
 
 

@@ -24,6 +24,7 @@ COMMANDS = {
     "play": "Call the tools of an environment by hand.",
     "run": "Play the tasks of an environment and pay rewards.",
     "compare": "Tell whether one of two runs was better.",
+    "train": "Train a small policy in environments, on a CPU.",
 }
 """Every command with its line in the overview; the code is in the module of the same name."""
 
@@ -76,4 +77,5 @@ def forgec() -> None:
       forgec play library
       forgec run library --agent gold --agent noop
       forgec compare before.jsonl after.jsonl
+      forgec train desk.toml --out runs/desk
     """

@@ -45,6 +45,8 @@ class Setup:
     """Whatever else shapes the play, to be put down in each trajectory."""
     certified: Callable[[str], Certified | None] = lambda task: None
     """What is known of a task, by its name."""
+    over: Callable[[Key], None] = lambda key: None
+    """Told of each episode that is over, however it ended."""
 
     @property
     def all_settings(self) -> dict[str, Any]:
@@ -118,6 +120,8 @@ class Runner:
                 self.done(trajectory)
             except OSError as error:
                 self._stop(f"a trajectory cannot be written: {error.strerror or error}")
+        finally:
+            self.setup.over((self.environment.name, job.task.name, job.seed, job.trial))
 
     def _fail(self, job: Job, kind: str, text: str) -> None:
         key = (self.environment.name, job.task.name, job.seed, job.trial)

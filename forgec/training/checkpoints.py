@@ -1,0 +1,118 @@
+"""The state of a run in one file, so that a run that was killed goes on as if it had not been."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import safetensors.torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from forgec.training.learner import Learner
+from forgec.writing import write_whole
+
+Phase: TypeAlias = Literal["imitation", "reinforcement", "control", "done"]
+PHASES: tuple[Phase, ...] = ("imitation", "reinforcement", "control", "done")
+KEPT = 2
+"""How many checkpoints stay: the last one may be lost, too."""
+
+
+class State(BaseModel):
+    """Where a run is, beside its policy."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    phase: Phase = "imitation"
+    step: int = Field(default=0, description="Steps of the phase that are done.")
+    learnt: int = Field(default=0, description="Steps of the learner.")
+    moments: dict[str, list[float]] = Field(default_factory=dict)
+    seconds: dict[str, float] = Field(
+        default_factory=dict, description="CPU seconds of each phase, without evaluation."
+    )
+    control_steps: int | None = Field(default=None, description="How many steps the control makes.")
+    barren: int = Field(default=0, description="Steps, one after the other, in which nothing could be learned.")
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where that is in the run; later states have greater ones."""
+        return (PHASES.index(self.phase), self.step)
+
+
+def save(folder: Path, state: State, learner: Learner) -> None:
+    """Write a checkpoint and forget old ones. Raises `OSError`; those that were there are then still there."""
+    folder.mkdir(exist_ok=True)
+    tensors = {f"model.{name}": value for name, value in learner.model.state_dict().items() if name != "lm_head.weight"}
+    for number, moments in learner.optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+    content = {name: value.detach().clone().contiguous() for name, value in tensors.items()}
+    data = safetensors.torch.save(content, {"state": state.model_dump_json()})
+    write_whole(folder / f"{PHASES.index(state.phase)}-{state.phase}-{state.step:06}.safetensors", data)
+    for old in _files(folder)[:-KEPT]:
+        old.unlink(missing_ok=True)
+
+
+def latest(folder: Path) -> tuple[State, dict[str, Tensor]] | None:
+    """The last checkpoint of a folder that can be read; None where there is none."""
+    for path in reversed(_files(folder)):
+        try:
+            with safe_open(path, "pt") as file:
+                state = State.model_validate_json((file.metadata() or {})["state"])
+                return state, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (OSError, SafetensorError, KeyError, ValidationError):
+            continue
+    return None
+
+
+def restore(learner: Learner, state: State, tensors: dict[str, Tensor]) -> None:
+    """Go on from a checkpoint. Raises `ValueError` where it is of another policy."""
+    try:
+        own = learner.model.state_dict()
+        own.update({name.removeprefix("model."): value for name, value in tensors.items() if name.startswith("model.")})
+        if "lm_head.weight" in own:
+            own["lm_head.weight"] = own["model.embed_tokens.weight"]
+        learner.model.load_state_dict(own)
+    except RuntimeError as error:
+        raise ValueError(f"the checkpoint is of another policy: {error}") from None
+    moments: dict[int, dict[str, Any]] = {}
+    for name, value in tensors.items():
+        if name.startswith("optimizer."):
+            _, number, kind = name.split(".")
+            moments.setdefault(int(number), {})[kind] = value
+    content = learner.optimizer.state_dict()
+    content["state"] = moments
+    learner.optimizer.load_state_dict(content)
+    learner.steps = state.learnt
+
+
+def _files(folder: Path) -> list[Path]:
+    found = [path for path in folder.glob("*.safetensors") if re.fullmatch(r"\d-[a-z]+-\d{6}", path.stem)]
+    return sorted(found, key=lambda path: path.name)
+
+
+class Metrics:
+    """A file of JSON lines, one a step."""
+
+    def __init__(self, path: Path, upto: tuple[int, int]) -> None:
+        """Go on with a file, forgetting the lines of steps that are later than `upto`, which will be made again."""
+        self.path = path
+        kept = []
+        if path.exists():
+            for line in path.read_bytes().splitlines(keepends=True):
+                try:
+                    content = json.loads(line)
+                    place = (PHASES.index(content["phase"]), content["step"])
+                except (ValueError, KeyError, TypeError):
+                    break
+                if line.endswith(b"\n") and place <= upto:
+                    kept.append(line)
+        write_whole(path, b"".join(kept))
+
+    def add(self, phase: Phase, step: int, what: str, content: dict[str, Any]) -> None:
+        """Write a line. Raises `OSError`."""
+        line = json.dumps({"phase": phase, "step": step, "what": what, **content}, allow_nan=False)
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
