@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2
+.PHONY: demo train-demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2
 
 # Installs, compiles all specs, runs their tests, looks whether their tasks are certified, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed
@@ -11,6 +11,15 @@ demo: $(VENV)/installed
 	$(BIN)/forgec test specs/*.afs
 	$(BIN)/forgec certify specs/*.afs --check
 	$(BIN)/forgec run generated/* --agent gold --agent noop
+
+# Trains one small policy in two shipped environments, with errands to practise, and tells what it has learned.
+DEMO := runs/demo
+train-demo: $(VENV)/installed
+	mkdir -p $(DEMO)/specs
+	cp specs/library*.afs specs/phone*.afs examples/training/*.afs $(DEMO)/specs
+	$(BIN)/forgec compile $(DEMO)/specs/*.afs --out $(DEMO)/generated
+	$(BIN)/forgec certify $(DEMO)/specs/*.afs
+	$(BIN)/forgec train examples/training/demo.toml --out $(DEMO)/run
 
 # Lints, types, architecture, and the whole test suite; what tau2-bench judges is skipped where that cannot be had.
 test: $(VENV)/installed lint types tau2
