@@ -129,7 +129,6 @@ def contents(folder: Path) -> dict[str, str]:
 ALONE = """
 import importlib.util
 from forgec_runtime import AGENTS, load_environment
-from tests.shipped import ENVIRONMENTS
 
 for package in ("forgec", "lark", "sqlglot", "jinja2", "black", "pydantic", "networkx", "click"):
     assert importlib.util.find_spec(package) is None, package

@@ -13,8 +13,9 @@ from forgec.model.spec import Spec
 from forgec.pipeline import check_source, generate_package
 from forgec.reference import ReferenceEpisode
 from forgec.reference.statements import Statements
+from forgec.reference.tasks import NothingToDraw, ReferenceTask
 from forgec.source import Source
-from forgec_runtime import FAULT_TEXT, Environment, Episode, Result, load_environment, results, world
+from forgec_runtime import FAULT_TEXT, Environment, Episode, Result, TaskError, load_environment, results, world
 from forgec_runtime.call import MAX_RUNS
 from forgec_runtime.tool import decode_arguments
 from tests.differential.programs import Call, Fork, Program
@@ -89,8 +90,14 @@ class Bench:
     def difference(self, program: Program) -> str | None:
         """The first thing on which the two sides differ."""
         with self._kept(fetched=program.fetched):
-            episodes = [self.environment.reset(world) for world in program.worlds]
-            references = self._references.started(program.worlds)
+            try:
+                episodes = [self.environment.reset(start, program.seed) for start in program.worlds]
+            except TaskError as error:
+                return self._references.refused(program.worlds, program.seed, error)
+            references = self._references.started(program.worlds, program.seed)
+            for i, (episode, reference) in enumerate(zip(episodes, references, strict=True)):
+                if program.worlds[i] in self.spec.tasks and (found := _state(episode, reference)) is not None:
+                    return f"at the start, episode {i}: {found}"
             try:
                 for step in program.steps:
                     if isinstance(step, Fork):
@@ -153,11 +160,27 @@ class References:
         self._free: list[ReferenceEpisode] = []
         self._used: list[ReferenceEpisode] = []
 
-    def started(self, worlds: tuple[str, ...]) -> list[ReferenceEpisode]:
-        """Episodes at the start of these worlds. All that were given before are taken back."""
+    def started(self, worlds: tuple[str, ...], seed: int = 0) -> list[ReferenceEpisode]:
+        """Episodes at the start of these worlds and tasks. All that were given before are taken back."""
         self._free.extend(self._used)
         self._used = []
-        return [self._one(world) for world in worlds]
+        return [self._begun(start, seed) if start in self.spec.tasks else self._one(start) for start in worlds]
+
+    def refused(self, worlds: tuple[str, ...], seed: int, error: TaskError) -> str | None:
+        """What is wrong with the refusal to begin these."""
+        try:
+            self.started(worlds, seed)
+        except NothingToDraw:
+            return None
+        return f"only the compiled side cannot begin: {error}"
+
+    def _begun(self, name: str, seed: int) -> ReferenceEpisode:
+        task = self.spec.tasks[name]
+        episode = self._one(task.world)
+        reference = ReferenceTask(task, episode, seed)
+        reference.draw()
+        reference.change()
+        return episode
 
     def fork(self, episode: ReferenceEpisode) -> ReferenceEpisode:
         """Another episode that stands where this one does."""

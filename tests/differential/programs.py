@@ -35,15 +35,19 @@ Step = tuple[Call, ...] | Fork
 
 @dataclass(frozen=True)
 class Program:
-    """Steps over episodes that start in these worlds; `fetched`, where no table is small enough to be kept decoded."""
+    """Steps over episodes that start in these worlds, or as tasks of these names begin with a seed.
+
+    `fetched`, where no table is small enough to be kept decoded.
+    """
 
     worlds: tuple[str, ...]
     steps: tuple[Step, ...]
     fetched: bool = False
+    seed: int = 0
 
     def __str__(self) -> str:
         """Python that makes this program again, a call a line."""
-        lines = [f"Program({self.worlds!r}, fetched={self.fetched}, steps=("]
+        lines = [f"Program({self.worlds!r}, fetched={self.fetched}, seed={self.seed}, steps=("]
         for step in self.steps:
             if isinstance(step, Fork):
                 lines.append(f"    {step!r},")
@@ -66,7 +70,8 @@ class Program:
         for episode, world in enumerate(self.worlds):
             lines = [line(call) for call in self.calls if call.episode == episode]
             if lines:
-                scripts.append("\n".join([f"forgec play {spec.source.name} --world {world}", *lines]))
+                start = f"--world {world}" if world in spec.worlds else f"--task {world} --seed {self.seed}"
+                scripts.append("\n".join([f"forgec play {spec.source.name} {start}", *lines]))
         return "\n".join(scripts)
 
 
@@ -85,7 +90,12 @@ class Programs:
     def __init__(self, spec: Spec, seed: object) -> None:
         self.spec = spec
         self.chance = random.Random(f"{seed}")
+        self.beginning = random.Random(f"{seed}/tasks")
         self._worlds = [world for world in spec.worlds.values() if world.known]
+        self._tasks: dict[str, list[str]] = {world.name: [] for world in self._worlds}
+        for task in spec.tasks.values():
+            if (task.samples or task.change) and task.world in self._tasks:
+                self._tasks[task.world].append(task.name)
         self._weights = [4 if any(world.rows.values()) else 1 for world in self._worlds]
 
     def program(self, *, episodes: int = 0, calls: int = 0, tools: Sequence[str] = ()) -> Program:
@@ -100,7 +110,7 @@ class Programs:
         known = list(tools or self.spec.tools)
         tools = chance.sample(known, min(len(known), chance.randint(2, 6))) if chance.random() < 0.7 else known
         worlds = [world.name for world in chance.choices(self._worlds, self._weights, k=episodes)]
-        first, steps = tuple(worlds), list[Step]()
+        first, steps = tuple(map(self._start, worlds)), list[Step]()
         while calls > 0:
             if episodes > 1 and chance.random() < 0.15:
                 fork = Fork(*chance.sample(range(episodes), 2))
@@ -110,7 +120,12 @@ class Programs:
                 step = self._step(worlds, tools)
                 steps.append(step)
                 calls -= len(step)
-        return Program(first, tuple(steps), fetched=chance.random() < 0.25)
+        return Program(first, tuple(steps), fetched=chance.random() < 0.25, seed=self.beginning.randrange(100))
+
+    def _start(self, world: str) -> str:
+        """A world, or now and then a task in it that begins otherwise than the world."""
+        tasks = self._tasks[world]
+        return self.beginning.choice(tasks) if tasks and self.beginning.random() < 0.4 else world
 
     def _step(self, worlds: Sequence[str], names: list[str]) -> tuple[Call, ...]:
         """Calls of one episode may follow each other, and some steps make one query for many calls."""

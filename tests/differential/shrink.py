@@ -63,7 +63,7 @@ def without(program: Program, gone: Container[int]) -> Program:
                 steps.append(Fork(numbers[step.episode], numbers[step.of]))
         elif calls := [call for call in step if call.episode in numbers]:
             steps.append(tuple(dataclasses.replace(call, episode=numbers[call.episode]) for call in calls))
-    return Program(tuple(program.worlds[episode] for episode in numbers), tuple(steps), program.fetched)
+    return dataclasses.replace(program, worlds=tuple(program.worlds[i] for i in numbers), steps=tuple(steps))
 
 
 def _smaller_step(step: Step) -> Iterator[Step]:

@@ -21,11 +21,10 @@ EPISODES = 6
 PLAY = """
 import json, sys
 from forgec_runtime import load_environment
-from tests.shipped import ENVIRONMENTS
 env = load_environment(sys.argv[1])
-for worlds, steps in json.load(sys.stdin):
-    episodes = [env.reset(world) for world in worlds]
-    told = [[] for _ in worlds]
+for starts, seed, steps in json.load(sys.stdin):
+    episodes = [env.reset(start, seed) for start in starts]
+    told = [[] for _ in starts]
     for step in steps:
         results = env.step([(episodes[i], tool, arguments) for i, tool, arguments in step], by=None)
         for (i, tool, _), result in zip(step, results):
@@ -64,7 +63,7 @@ def test_groups_and_hash_seeds_change_nothing(path: Path, tmp_path: Path) -> Non
         programs = []
         for program in drawn:
             steps = grouped([list(step) for step in program.steps if isinstance(step, tuple)])
-            programs.append([program.worlds, [[_sent(call) for call in step] for step in steps if step]])
+            programs.append([program.worlds, program.seed, [[_sent(call) for call in step] for step in steps if step]])
         told[name] = subprocess.run(
             [sys.executable, "-c", PLAY, str(tmp_path / spec.name)],
             input=json.dumps(programs).encode(),

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.differential.bench import Bench, checked, compiled
+from forgec.pipeline import check
+from tests.differential.bench import Bench, compiled
 from tests.differential.programs import Programs
 from tests.shipped import ENVIRONMENTS
 
@@ -30,7 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @cache
 def bench_of(path: Path, folder: Path) -> Bench:
-    spec = checked(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
+    spec = check(path).spec
+    assert spec is not None
     return Bench(spec, compiled(spec, folder))
 
 
@@ -62,7 +64,7 @@ def test_programs_reach_every_tool_beyond_its_guards(path: Path, folder: Path) -
     silent = set(bench.spec.tools) - OUT_OF_REACH
     for number in range(1000):
         program = Programs(bench.spec, number).program()
-        episodes = [bench.environment.reset(world) for world in program.worlds]
+        episodes = [bench.environment.reset(start, program.seed) for start in program.worlds]
         for call in program.calls:
             if bench.environment.step([(episodes[call.episode], call.tool, call.arguments)], by=None)[0].ok:
                 silent.discard(call.tool)
