@@ -2,36 +2,88 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import click
 
 from forgec.bulk.shape import TaskShape
 from forgec.commands.common import UNREADABLE, exit_code, show, sources_option
+from forgec.commands.environments import compiled
 from forgec.diagnostics import did_you_mean
-from forgec.pipeline import check
+from forgec.model.spec import Spec
+from forgec.pipeline import Checked, check
 from forgec.showing.bulk import line
+from forgec.tasking.choosing import DIFFICULTIES, Choosing
+from forgec.tasking.keeping import Unfinished, merged
+from forgec.tasking.measuring import LEVELS, Level, shapes_in
+from forgec.writing import write_whole
+
+MAX_COUNT = 100_000
 
 
 @click.command("tasks")
 @click.argument("path", type=click.Path(path_type=Path), metavar="SPEC", required=False)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--schema", is_flag=True, help="Print the JSON schema of a line instead.")
+@click.option("--count", type=click.IntRange(1, MAX_COUNT), metavar="N", help="Make N new tasks, each certified.")
+@click.option("--seed", type=int, default=0, metavar="S", show_default=True, help="Other tasks for each.")
+@click.option(
+    "--difficulty",
+    default="mixed",
+    metavar="LEVEL",
+    show_default=True,
+    help="easy, medium, hard, mixed, or shares such as easy=1,hard=3.",
+)
+@click.option("--world", "worlds", multiple=True, metavar="WORLD", help="Only in this world; may be repeated.")
+@click.option("--split", metavar="SHARES", help="Tag tasks by the shape of their plan, as train=0.8,test=0.2.")
+@click.option(
+    "--against",
+    multiple=True,
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Leave out what is like a task of this file; may be repeated.",
+)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="[default: <env>.tasks.jsonl beside SPEC]")
+@click.option("--replace", is_flag=True, help="In place of the tasks that were made earlier.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report as JSON to standard output.")
 @sources_option
-def command(path: Path | None, names: tuple[str, ...], schema: bool, allowed: tuple[str, ...]) -> None:
-    """Print the tasks of a spec, or those with a NAME, as lines of JSON.
+def command(
+    path: Path | None,
+    names: tuple[str, ...],
+    schema: bool,
+    count: int | None,
+    seed: int,
+    difficulty: str,
+    worlds: tuple[str, ...],
+    split: str | None,
+    against: tuple[Path, ...],
+    out: Path | None,
+    replace: bool,
+    as_json: bool,
+    allowed: tuple[str, ...],
+) -> None:
+    """Print the tasks of a spec, or those with a NAME, as lines of JSON; or make new ones.
 
-    They are what stands in a file of tasks beside a spec: `library.tasks.jsonl` beside the environment `library`.
+    They are what stands in a file of tasks beside a spec: `library.tasks.jsonl` beside the environment `library`. Made
+    tasks go there, after what is there already; tasks that were written by hand stay as they are. The same spec and
+    seed make the same tasks, and a run that was cut short goes on where it was.
 
     \b
     Examples:
       forgec tasks specs/library.afs
       forgec tasks specs/library.afs settle_the_overdue
+      forgec tasks specs/library.afs --count 100 --seed 7
+      forgec tasks specs/library.afs --count 1000 --difficulty easy=1,hard=2 --out made.jsonl
+      forgec tasks specs/library.afs --count 1000 --split train=0.8,test=0.2 --against benchmark.jsonl
       forgec tasks --schema
 
-    Exit codes: 0 printed, 1 the spec has findings, 2 SPEC cannot be read or has no task NAME.
+    Exit codes: 0 printed or made, 1 the spec has findings, or fewer tasks were found than were wanted, 2 SPEC or a file
+    cannot be read or written, or has no task NAME.
     """
     if schema:
         click.echo(json.dumps(TaskShape.model_json_schema(), indent=2))
@@ -42,11 +94,158 @@ def command(path: Path | None, names: tuple[str, ...], schema: bool, allowed: tu
     if checked.spec is None:
         show(checked.report)
         sys.exit(exit_code([checked]))
+    if count is None:
+        _print(checked.spec, names)
+        return
+    if names:
+        raise click.UsageError("with --count tasks are made; leave out the names")
+    choosing = Choosing(count, _weights(difficulty), _known(against), _splits(split))
+    _make(checked, checked.spec, choosing, seed, _worlds(checked.spec, worlds), out, replace, as_json, allowed)
+
+
+def _print(spec: Spec, names: Iterable[str]) -> None:
     for name in names:
-        if name not in checked.spec.tasks:
-            hint = did_you_mean(name, checked.spec.tasks)
-            click.echo(f"error: there is no task `{name}`" + (f"; {hint}" if hint else ""), err=True)
-            sys.exit(UNREADABLE)
-    for task in checked.spec.tasks.values():
+        if name not in spec.tasks:
+            hint = did_you_mean(name, spec.tasks)
+            _fail(f"there is no task `{name}`" + (f"; {hint}" if hint else ""))
+    for task in spec.tasks.values():
         if not names or task.name in names:
             click.echo(line(task))
+
+
+def _make(
+    checked: Checked,
+    spec: Spec,
+    choosing: Choosing,
+    seed: int,
+    worlds: list[str],
+    out: Path | None,
+    replace: bool,
+    as_json: bool,
+    allowed: Iterable[str],
+) -> None:
+    from forgec.certifying import FreshProcess
+    from forgec.tasking.ground import Ground
+    from forgec.tasking.making import Maker
+    from forgec.tasking.running import run
+
+    target = out if out is not None else checked.path.parent / f"{spec.name}.tasks.jsonl"
+    texts = "".join(source.text for source in checked.sources if source.name.endswith(".afs"))
+    kind = {
+        "spec": hashlib.sha256(texts.encode()).hexdigest(),
+        "seed": seed,
+        "count": choosing.count,
+        "difficulty": dict(choosing.weights),
+        "worlds": worlds,
+        "known": hashlib.sha256(" ".join(sorted(choosing.known)).encode()).hexdigest(),
+        "splits": dict(choosing.splits),
+    }
+    unfinished = Unfinished(target.with_name(f".{target.name}.unfinished"), kind)
+    try:
+        with compiled(spec, allowed) as environment, FreshProcess(environment) as process:
+            maker = Maker(Ground(spec, environment), seed, worlds, process)
+            outcome = run(maker, choosing, unfinished, _progress(choosing.count))
+        old = target.read_text(encoding="utf-8") if target.is_file() else ""
+        write_whole(target, merged(old, outcome.lines, replace=replace).encode("utf-8"))
+        unfinished.end()
+    except (OSError, UnicodeDecodeError) as error:
+        _fail(f"{target.as_posix()} cannot be written: {getattr(error, 'strerror', None) or error}")
+    if as_json:
+        click.echo(json.dumps(outcome.report, indent=2))
+    else:
+        click.echo(_told(outcome.report))
+        click.echo(f"{checked.path.as_posix()} -> {target.as_posix()}")
+    sys.exit(0 if len(outcome.lines) == choosing.count else 1)
+
+
+def _progress(count: int) -> Any:
+    def told(made: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r{made} of {count}", nl=made >= count, err=True)
+
+    return told
+
+
+def _told(report: dict[str, Any]) -> str:
+    """The report in a few lines."""
+    lines = [
+        f"{report['tasks']} of {report['wanted']} tasks; "
+        f"of {report['drafts']} drafts {report['chosen']} chosen, {report['acceptance']:.0%} of them certified",
+        "levels: " + ", ".join(f"{number} {level}" for level, number in report["levels"].items()),
+    ]
+    for title in ("not certified", "left out", "reasoning"):
+        if report[title]:
+            lines.append(f"{title}: " + ", ".join(f"{number} {what}" for what, number in report[title].items()))
+    lines += [
+        f"difficulty {score:>3}  {'#' * _bar(number, report)} {number}"
+        for score, number in report["difficulty"].items()
+    ]
+    for what, share in report["coverage"].items():
+        missing = f"; not {', '.join(share['missing'][:4])}" if share["missing"] else ""
+        more = f" and {len(share['missing']) - 4} more" if len(share["missing"]) > 4 else ""
+        lines.append(f"{what}: {share['covered']} of {share['of']}{missing}{more}")
+    return "\n".join(lines)
+
+
+def _bar(number: int, report: dict[str, Any]) -> int:
+    most: int = max(report["difficulty"].values())
+    return max(1, round(40 * number / most))
+
+
+def _weights(difficulty: str) -> dict[Level, float]:
+    if difficulty in DIFFICULTIES:
+        return dict(DIFFICULTIES[difficulty])
+    shares = _shares(difficulty, "--difficulty")
+    for name in shares:
+        if name not in LEVELS:
+            hint = did_you_mean(name, [*DIFFICULTIES])
+            raise click.UsageError(
+                f"--difficulty knows easy, medium, hard and mixed, not `{name}`" + (f"; {hint}" if hint else "")
+            )
+    return {level: shares[level] for level in LEVELS if level in shares}
+
+
+def _splits(text: str | None) -> dict[str, float]:
+    shares = _shares(text, "--split") if text is not None else {}
+    total = sum(shares.values())
+    return {name: share / total for name, share in shares.items()}
+
+
+def _shares(text: str, option: str) -> dict[str, float]:
+    """`a=1,b=3`."""
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, share = part.strip().partition("=")
+        try:
+            found[name] = float(share)
+        except ValueError:
+            found[name] = -1.0
+        if not name.isidentifier() or not 0 < found[name] < 1e6:
+            raise click.UsageError(f"{option} has shares such as a=0.8,b=0.2, not `{part.strip()}`")
+    return found
+
+
+def _worlds(spec: Spec, names: Iterable[str]) -> list[str]:
+    for name in names:
+        if name not in spec.worlds:
+            hint = did_you_mean(name, spec.worlds)
+            _fail(f"there is no world `{name}`" + (f"; {hint}" if hint else ""))
+        if not spec.worlds[name].known:
+            grants = " ".join(f"--allow-source {grant}" for grant in spec.worlds[name].unread)
+            _fail(f"the rows of `{name}` lie outside: {grants}")
+    return list(dict.fromkeys(names)) or [name for name, world in spec.worlds.items() if world.known]
+
+
+def _known(files: Iterable[Path]) -> frozenset[str]:
+    found: set[str] = set()
+    for file in files:
+        try:
+            found |= shapes_in(file.read_text(encoding="utf-8").splitlines())
+        except (OSError, ValueError) as error:
+            _fail(f"{file.as_posix()}: {getattr(error, 'strerror', None) or error}")
+    return frozenset(found)
+
+
+def _fail(text: str) -> None:
+    click.echo(f"error: {text}", err=True)
+    sys.exit(UNREADABLE)

@@ -65,7 +65,7 @@ class Tasks(Mapping[str, Task]):
         """A task that is not kept, for going through all of very many. Raises `KeyError`, `LoadError`, `TaskError`."""
         line = self._lines[name]
         try:
-            return _task(from_json(line))
+            return read_task(from_json(line))
         except TaskError:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, decimal.InvalidOperation) as error:
@@ -78,7 +78,8 @@ class Tasks(Mapping[str, Task]):
         return len(self._lines)
 
 
-def _task(line: Mapping[str, Any]) -> Task:
+def read_task(line: Mapping[str, Any]) -> Task:
+    """The task of a line. Raises `TaskError`; other errors where the line is none that the compiler writes."""
     return Task(
         name=line["name"],
         world=line["world"],

@@ -1,0 +1,186 @@
+"""Tasks, made and proved: drafts walk, their calls are merged to plans, plans are filled in and played."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from forgec.certifying import FreshProcess, Verdict, certify
+from forgec.diagnostics import Report
+from forgec.tasking.coverage import Coverage, Edge
+from forgec.tasking.drafts import Draft
+from forgec.tasking.filling import fill, line
+from forgec.tasking.ground import Ground
+from forgec.tasking.measuring import Measured
+from forgec.tasking.merging import Looks, Merging, Unreachable, Waits
+from forgec.tasking.plans import Plan
+from forgec.tasking.proposing import Rows
+from forgec.tasking.reading import Reader
+from forgec.tasking.walks import attempt, walk
+from forgec.tasking.words import Words
+from forgec_runtime.tasks import Task
+
+BATCH = 128
+"""How many drafts walk together."""
+
+SIZES: Mapping[str, tuple[tuple[int, ...], ...]] = {
+    "easy": ((0, 1, 1, 1), (0, 0, 1), (0,)),
+    "medium": ((0, 1, 2, 2), (0, 1, 2), (0, 0, 1)),
+    "hard": ((2, 3, 3, 4), (1, 1, 2), (0, 1, 1)),
+}
+"""For each level: how many calls that write, that only look, and that are refused, one of these each."""
+
+
+@dataclass
+class Made:
+    draft: Draft
+    plan: Plan
+    edges: list[Edge]
+    line: dict[str, Any]
+    task: Task
+    verdict: Verdict | None = None
+
+
+@dataclass
+class Maker:
+    """Makes tasks of one spec; the same seed makes the same ones."""
+
+    ground: Ground
+    seed: int
+    worlds: list[str]
+    process: FreshProcess
+    coverage: Coverage = field(init=False)
+    lost: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self.coverage = Coverage(self.ground)
+        self.rows = Rows(self.ground)
+        self.looks = Looks(self.ground)
+        self.words = Words(self.ground.spec, self.ground.people.table)
+        self.reader = Reader(self.ground.spec)
+
+    def batch(self, number: int, size: int, levels: Mapping[str, float]) -> list[Made]:
+        """The tasks, still to be certified, that a batch of drafts comes to; `levels` says how much of each difficulty
+        is wanted.
+        """
+        drafts = [self._draft(number * BATCH + i, levels) for i in range(size)]
+        walk(self.ground, self.rows, drafts, self.coverage)
+        return self._filled(self._sound(drafts))
+
+    def _sound(self, drafts: list[Draft]) -> list[Draft]:
+        """Those in which something is done, and nothing that is refused is allowed in the end."""
+        vain = [
+            (draft, move, draft.episode.fork()) for draft in drafts for move in draft.moves if move.guard is not None
+        ]
+        results = attempt(self.ground, ((fork, move.proposal) for _, move, fork in vain))
+        lost = {
+            draft.number
+            for (draft, _, fork), result in zip(vain, results, strict=True)
+            if result.ok and fork.broken_rules == draft.episode.broken_rules
+        }
+        for draft in drafts:
+            if draft.number in lost:
+                self._drop("what was refused is allowed in the end")
+            elif not draft.moves:
+                self._drop("nothing to do")
+        return [draft for draft in drafts if draft.number not in lost and draft.moves]
+
+    def _filled(self, drafts: list[Draft]) -> list[Made]:
+        """The drafts with their plans: again and again, until all lookups that they wait for are made."""
+        begun = {draft.number: draft.chance.getstate() for draft in drafts}
+        plans: dict[int, tuple[Plan, Merging] | None] = {}
+        while len(plans) < len(drafts):
+            for draft in drafts:
+                if draft.number in plans:
+                    continue
+                draft.chance.setstate(begun[draft.number])
+                merging = Merging(self.ground, self.rows, self.looks, self.words, draft, self.coverage)
+                try:
+                    plans[draft.number] = (fill(self.ground, self.words, draft, merging), merging)
+                except Waits:
+                    continue
+                except Unreachable as error:
+                    self._drop(f"an argument cannot be come by: {error}")
+                    plans[draft.number] = None
+            self.looks.make()
+        self.looks.forget()
+        read = [self._read(draft, *found) for draft in drafts if (found := plans[draft.number]) is not None]
+        return [made for made in read if made is not None]
+
+    def _draft(self, number: int, levels: Mapping[str, float]) -> Draft:
+        chance = random.Random(f"{self.seed}/{number}")
+        world = chance.choice(self.worlds)
+        episode = self.ground.env.reset(world)
+        (level,) = chance.choices(list(levels), list(levels.values()))
+        writes, looks, refusals = (chance.choice(choices) for choices in SIZES[level])
+        looks = looks or int(not writes)
+        return Draft(number, chance, world, None, episode, episode, writes, looks, refusals)
+
+    def _read(self, draft: Draft, plan: Plan, merging: Merging) -> Made | None:
+        sides = {self.ground.spec.tools[node.tool].side for node in plan.nodes if node.tool}
+        if not plan.requests or "agent" not in sides:
+            self._drop("nothing is left of it")
+            return None
+        data = line(self.ground, draft, plan, "task")
+        data["name"] = f"{_about(self.ground, plan)}_{_hash(data)}"
+        read = self.reader.read(json.dumps(data, ensure_ascii=False))
+        if isinstance(read, Report):
+            found = read.diagnostics[0]
+            self._drop(f"does not compile: {found.code} {found.message}")
+            return None
+        return Made(draft, plan, merging.edges, data, read[1])
+
+    def certified(self, batch: list[Made]) -> Iterator[Made]:
+        """Those of some tasks that are certified."""
+        for made, verdict in zip(batch, certify(self.ground.env, [m.task for m in batch], self.process), strict=True):
+            if not verdict.certified:
+                first = verdict.failed[0]
+                self._drop(f"{first.check}: {first.evidence}")
+                continue
+            made.verdict = verdict
+            yield made
+
+    def count(self, made: Made) -> None:
+        """A task is kept: what it exercises is covered."""
+        for node in made.plan.nodes:
+            if node.tool:
+                self.coverage.tools[node.tool] += 1
+        for move in made.draft.moves:
+            if move.guard is not None:
+                self.coverage.refused[move.guard.name] += 1
+        self.coverage.edges.update(dict.fromkeys(made.edges, 1))
+
+    def _drop(self, reason: str) -> None:
+        self.lost[reason] += 1
+
+
+def measured(ground: Ground, made: Made) -> Measured:
+    """What makes a task hard."""
+    features, plan = made.task.features, made.plan
+    rules = [guard for node in plan.nodes if node.tool for guard in ground.guards[node.tool] if guard.rule]
+    return Measured(
+        calls=features["calls"],
+        depth=features["depth"],
+        reasoning=features["reasons"],
+        distractors=plan.distractors,
+        branching=features["conditions"],
+        facts=features["facts"],
+        rules=len({guard.rule for guard in rules}),
+        refusals=plan.kinds.count("refusal"),
+    )
+
+
+def _about(ground: Ground, plan: Plan) -> str:
+    """The call that writes last, or what is asked."""
+    tools = [node.tool for node in plan.nodes if node.tool]
+    writing = [tool for tool in tools if ground.writes[tool]]
+    return writing[-1][:40] if writing else f"ask_{tools[-1]}"[:40]
+
+
+def _hash(data: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:8]

@@ -1,0 +1,101 @@
+"""The plan of a draft: its nodes, the facts they need, and what is asked, before they become a line of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from forgec.sql.scope import Cell
+
+
+@dataclass(eq=False)
+class Node:
+    """A call of a `tool`, or a reason (`sql`). `given` are its arguments as a line of bulk has them.
+
+    `at` counts the writes that were made before it. `context` is what the user said so that it could be called.
+    """
+
+    name: str
+    tool: str = ""
+    given: dict[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    sql: str = ""
+    doc: str = ""
+    when: str = ""
+    after: list[str] = field(default_factory=list)
+    value: Any = None
+    at: int = 0
+    context: tuple[tuple[str, Any], ...] = ()
+    needs: tuple[str, ...] = ()
+    """The nodes that it reads."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    name: str
+    doc: str
+    value: Any
+
+
+@dataclass(frozen=True)
+class Found:
+    """A value that an agent can come by: how the plan says it, what the user calls it, the nodes that lead there."""
+
+    given: Any
+    phrase: str
+    needs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows in the result of a node: the SQL that they come from, what stands before a column, and the columns."""
+
+    node: str
+    sql: str
+    prefix: str
+    rows: Sequence[Mapping[str, Any]]
+    columns: Mapping[str, Cell]
+    context: tuple[tuple[str, Any], ...] = ()
+
+
+@dataclass
+class Request:
+    """What the user asks for; `node` is the call that does it, if one does."""
+
+    text: str
+    node: str = ""
+    after: list[str] = field(default_factory=list)
+    when: str = ""
+
+
+@dataclass
+class Plan:
+    nodes: list[Node] = field(default_factory=list)
+    facts: dict[str, Fact] = field(default_factory=dict)
+    requests: list[Request] = field(default_factory=list)
+    says: list[tuple[str, Any]] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    """Of the reasons: count, sum, arg-max, ..."""
+    distractors: int = 0
+    """Rows that an agent had to tell from those that were meant."""
+
+    def node(self, name: str) -> Node:
+        return next(node for node in self.nodes if node.name == name)
+
+    def name(self, wanted: str) -> str:
+        """A name that is free."""
+        taken = {node.name for node in self.nodes} | set(self.facts)
+        wanted = wanted[:50]
+        if wanted not in taken and wanted not in ("call", "row", "q"):
+            return wanted
+        return next(f"{wanted}_{i}" for i in range(2, 1000) if f"{wanted}_{i}" not in taken)
+
+    def fact(self, name: str, doc: str, value: Any) -> str:
+        """The name of a fact with this value, new if need be."""
+        for fact in self.facts.values():
+            if fact.value == value and fact.doc == doc:
+                return fact.name
+        name = self.name(name)
+        self.facts[name] = Fact(name, doc, value)
+        return name

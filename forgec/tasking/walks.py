@@ -1,0 +1,175 @@
+"""Sequences of calls: random walks over the tools, made for many drafts at once, each step in the state it leads to.
+
+What a draft wants next is chosen by what was exercised least. Arguments are proposed, and all proposals of all drafts
+are tried on copies of their episodes in one step of the runtime; so a walk respects every precondition.
+Where a guard stands in the way, a tool that changes what the guard looks at may come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from forgec.tasking.coverage import Coverage
+from forgec.tasking.drafts import Draft, Move, Proposal
+from forgec.tasking.ground import Ground
+from forgec.tasking.guards import Guard, guard_of
+from forgec.tasking.proposing import Rows, proposals
+from forgec_runtime.episode import Episode
+from forgec_runtime.results import Result, json_able
+
+TRIES = 10
+"""How many arguments are tried for what is wanted."""
+
+
+def walk(ground: Ground, rows: Rows, drafts: list[Draft], coverage: Coverage) -> None:
+    """Let the drafts go on until each has what it wants, or finds no more."""
+    while active := [draft for draft in drafts if draft.open]:
+        tried: list[tuple[Draft, list[Proposal], list[Episode]]] = []
+        for draft in active:
+            draft.rounds += 1
+            if not draft.wish:
+                _wish(ground, draft, coverage)
+            made: list[Proposal] = []
+            if draft.wish:
+                tool = ground.spec.tools[draft.wish[-1][0]]
+                made = proposals(ground, rows, draft, tool, TRIES if draft.wish[-1][1] is None else 3 * TRIES)
+            tried.append((draft, made, [draft.episode.fork() for _ in made]))
+        results = iter(
+            attempt(ground, ((fork, p) for _, made, forks in tried for p, fork in zip(made, forks, strict=True)))
+        )
+        for draft, made, forks in tried:
+            answers = [(proposal, fork, next(results)) for proposal, fork in zip(made, forks, strict=True)]
+            if draft.wish:
+                _take(ground, draft, answers, coverage)
+
+
+def attempt(ground: Ground, tries: Iterable[tuple[Episode, Proposal]]) -> list[Result]:
+    """Make calls, each in its episode, as whoever the tool belongs to."""
+    calls = [(episode, p.tool, {n: json_able(v) for n, v in p.arguments.items()}) for episode, p in tries]
+    return ground.env.step(calls, by=None)
+
+
+def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
+    chance = draft.chance
+    entries = [name for name in ground.entries if not any(move.tool == name for move in draft.moves)]
+    if ground.entries and len(entries) == len(ground.entries):
+        draft.wish.append((chance.choice(entries), None))
+        return
+    kinds = ["write"] * draft.writes + ["look"] * draft.looks + ["refuse"] * draft.refusals
+    kind = chance.choice(kinds)
+    if kind == "refuse":
+        guards = [
+            guard for name in ground.goals for guard in ground.guards[name]
+            if ground.spec.tools[name].side == "agent" and draft.failed.get(guard.name, 0) < 1
+        ]  # fmt: skip
+        if not guards:
+            draft.refusals = 0
+            return
+        (guard,) = chance.choices(guards, [coverage.guard_weight(guard) for guard in guards])
+        draft.wish.append((guard.tool, guard))
+        return
+    names = [name for name in (ground.goals if kind == "write" else ground.readers) if draft.failed.get(name, 0) < 2]
+    if not names:
+        if kind == "write":
+            draft.writes = 0
+        else:
+            draft.looks = 0
+        return
+    weights = [coverage.weight(name) * (0.3 if ground.spec.tools[name].side == "user" else 1) for name in names]
+    (name,) = chance.choices(names, weights)
+    draft.wish.append((name, None))
+
+
+def _take(ground: Ground, draft: Draft, answers: list[tuple[Proposal, Episode, Result]], coverage: Coverage) -> None:
+    name, guard = draft.wish[-1]
+    coverage.tried[guard.name if guard is not None else name] += 1
+    refusals: list[Guard] = []
+    for proposal, fork, result in answers:
+        if result.ok and len(fork.broken_rules) > len(draft.episode.broken_rules):
+            rules = fork.broken_rules[len(draft.episode.broken_rules) :]
+            if guard is not None and guard.kind == "audited" and rules == [guard.rule]:
+                _asked_in_vain(draft, proposal, guard, result.value)
+                return
+        elif result.ok:
+            if guard is None and _is_new(ground, draft, proposal, fork, result.value):
+                _make(ground, draft, proposal, fork, result.value)
+                return
+        elif result.kind == "refused":
+            found = guard_of(result.text, ground.guards[name])
+            if found is not None:
+                refusals.append(found)
+                if found is guard and not _repeats(ground, draft, proposal):
+                    _asked_in_vain(draft, proposal, guard, result.text)
+                    return
+    draft.wish.pop()
+    what = guard.name if guard is not None else name
+    draft.failed[what] = draft.failed.get(what, 0) + 1
+    _open_the_way(ground, draft, name, guard, refusals)
+
+
+def _open_the_way(ground: Ground, draft: Draft, name: str, guard: Guard | None, refusals: list[Guard]) -> None:
+    """What was wanted comes after something that changes what stood in the way."""
+    if len(draft.wish) > 1 or not refusals:
+        return
+    other = draft.chance.choice(refusals)
+    if guard is not None and other.kind != "rule":
+        return
+    reads = ground.rule_reads(other.rule, name) if other.rule else ground.reads[name]
+    inside = any(move.tool in ground.entries for move in draft.moves)
+    pool = ground.goals if inside else [way for way in ground.writers if way not in ground.entries]
+    ways = [way for way in pool if way != name and ground.writes[way] & reads]
+    if ways:
+        draft.failed.pop(guard.name if guard is not None else name, None)
+        draft.failed[f"way to {name}"] = draft.failed.get(f"way to {name}", 0) + 1
+        if draft.failed[f"way to {name}"] > 3:
+            return
+        draft.wish += [(name, guard), (draft.chance.choice(ways), None)]
+
+
+def _make(ground: Ground, draft: Draft, proposal: Proposal, fork: Episode, value: Any) -> None:
+    draft.wish.pop()
+    opens = bool(draft.wish) or proposal.tool in ground.entries
+    draft.person = proposal.person
+    draft.moves.append(Move(proposal, draft.episode, value, opens=opens))
+    draft.episode = fork
+    if ground.writes[proposal.tool]:
+        draft.failed.clear()
+        draft.writes = max(draft.writes - (not opens), 0)
+    else:
+        draft.looks = max(draft.looks - 1, 0)
+
+
+def _asked_in_vain(draft: Draft, proposal: Proposal, guard: Guard, value: Any) -> None:
+    draft.wish.pop()
+    draft.person = proposal.person
+    draft.moves.append(Move(proposal, draft.episode, value, guard))
+    draft.refusals -= 1
+
+
+def _is_new(ground: Ground, draft: Draft, proposal: Proposal, fork: Episode, value: Any) -> bool:
+    if isinstance(value, Mapping) and value.get("success") is False:
+        return False
+    if ground.writes[proposal.tool] and fork.changes() == draft.episode.changes():
+        return False
+    return not _repeats(ground, draft, proposal)
+
+
+def _repeats(ground: Ground, draft: Draft, proposal: Proposal) -> bool:
+    """Whether this does again, or undoes, what was done to the same rows."""
+    mine = _rows_of(ground, proposal)
+    for move in draft.moves:
+        if _rows_of(ground, move.proposal) == mine and (
+            move.tool == proposal.tool or (mine and ground.columns[move.tool] & ground.columns[proposal.tool])
+        ):
+            return True
+    return False
+
+
+def _rows_of(ground: Ground, proposal: Proposal) -> set[tuple[str, Any]]:
+    tool = ground.spec.tools[proposal.tool]
+    return {
+        (p.references, proposal.arguments[p.name])
+        for p in tool.parameters
+        if p.references and p.references != ground.people.table and p.name in proposal.arguments
+    }

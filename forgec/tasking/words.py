@@ -1,0 +1,290 @@
+"""English for what a spec declares: nouns of tables, labels of columns, and what tools do, said by who asks for it.
+
+All of it is made of the author's own words: documentation first, names where there is none.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from forgec.model import spec as m
+from forgec.sql.scope import Cell
+from forgec_runtime import types as t
+
+_SPELLED = {
+    "email": "e-mail address", "zip": "zip code", "gb": "GB", "qty": "quantity", "dob": "date of birth",
+    "username": "user name", "due": "due date", "address1": "street", "address2": "second address line",
+    "method": "payment method",
+}  # fmt: skip
+_WORDS = ("email", "zip", "gb", "qty", "username")
+"""Those that are spelled out inside of longer names, too."""
+_EXTREMES = {"year": ("latest", "earliest"), "price": ("highest", "lowest")}
+_ARTICLE = r"(?:an?|the|some|one)"
+
+
+def label_of(name: str) -> str:
+    """What a column, field or parameter is called."""
+    key = re.search(r"\['([^']*)'\]$", name)
+    if key:
+        return key[1]
+    short = name.rpartition(".")[2].removeprefix("new_")
+    if short in _SPELLED:
+        return _SPELLED[short]
+    words = [_SPELLED[word] if word in _WORDS else word for word in short.split("_") if word]
+    if len(words) > 2 and words[-1] in ("id", "ids"):
+        words.pop()
+    return " ".join("number" if word == "id" else word for word in words)
+
+
+def singular(word: str) -> str:
+    """`copies` -> `copy`."""
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def value_text(value: Any) -> str:
+    """A value as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime.datetime):
+        return value.strftime("%Y-%m-%d %H:%M")
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return format(value, "f")
+    return str(value)
+
+
+def quoted(value: Any) -> str:
+    """A value in a sentence: names and titles in quotes."""
+    text = value_text(value)
+    return f"'{text}'" if isinstance(value, str) and not re.fullmatch(r"[\w.+-]+@[\w.-]+|[\d ]+", text) else text
+
+
+def joined(parts: Iterable[str], last: str = "and") -> str:
+    """`a, b and c`."""
+    found = list(parts)
+    return found[0] if len(found) == 1 else f"{', '.join(found[:-1])} {last} {found[-1]}" if found else ""
+
+
+def lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
+
+
+def escaped(text: str) -> str:
+    """A text as messages hold it."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+class Words:
+    """The words of one spec."""
+
+    def __init__(self, spec: m.Spec, people: str | None) -> None:
+        self.spec = spec
+        self.people = people
+        self.today = spec.clock.date()
+
+    def nouns(self, table: str) -> list[str]:
+        """What one row of a table is called, the usual name first."""
+        found = self.spec.tables[table]
+        own = singular(found.title.rpartition(".")[2].replace("_", " "))
+        doc = re.match(r"[A-Z][a-z]+", found.doc)
+        names = [own]
+        if doc and doc[0].endswith("s"):
+            names.append(singular(doc[0].lower()))
+        if table == self.people:
+            names += ["account", "person", "customer", "user", "member"]
+        return list(dict.fromkeys(names))
+
+    def noun(self, table: str) -> str:
+        return self.nouns(table)[0]
+
+    def plural(self, noun: str) -> str:
+        if noun.endswith("y") and noun[-2:-1] not in "aeiou":
+            return noun[:-1] + "ies"
+        return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
+
+    def label(self, name: str, columns: Mapping[str, Cell]) -> str:
+        label = label_of(name)
+        if name in columns and isinstance(columns[name].type, t.Date) and not re.search(r"\b(date|day|on)\b", label):
+            return f"{label} date"
+        return label
+
+    def extreme(self, name: str, columns: Mapping[str, Cell], most: bool) -> str:
+        label = self.label(name, columns)
+        if name in columns and isinstance(columns[name].type, t.Date):
+            return f"{'latest' if most else 'earliest'} {label}"
+        many = any(word.endswith("s") for word in label.split())
+        if many and name in columns and isinstance(columns[name].type, t.Integer):
+            return f"{'most' if most else 'fewest'} {label}"
+        high, low = _EXTREMES.get(name, ("highest", "lowest"))
+        return f"{high if most else low} {label}"
+
+    # -- values ------------------------------------------------------------------------------------------------
+
+    def parameter(self, parameter: m.Parameter, value: Any) -> str:
+        """A value that is given for a parameter."""
+        if isinstance(value, Mapping):
+            return "; ".join(f"new {label_of(name)}: {quoted(part)}" for name, part in value.items())
+        if isinstance(value, list):
+            return joined(value_text(one) for one in value)
+        return quoted(value) if isinstance(value, str) and not isinstance(parameter.type, t.Enum) else value_text(value)
+
+    def amount(self, field: str, doc: str) -> str:
+        """A value that is found in a result, named by what it is."""
+        return f"all of {lower_first(doc)}" if doc.startswith("What ") else f"the whole {label_of(field)}"
+
+    def about(self, name: str, doc: str, counts: bool = False) -> str:
+        """What a column or field holds, as one asks for it; of some it `counts` what its documentation names."""
+        doc = first_sentence(doc)
+        if re.match(r"(What|How|Whether|Which|Where|When|Who) ", doc):
+            return self.to_you(lower_first(doc))
+        if doc.startswith("The ") and len(doc.split()) <= 14:
+            return self.to_you(lower_first(doc))
+        if counts and doc and doc.split()[0].endswith("s"):
+            return self.to_you(f"the number of {lower_first(doc)}")
+        label = label_of(name)
+        return f"the number of {label}" if counts and label.endswith("s") else f"the {label}"
+
+    def of_parameter(self, parameter: m.Parameter) -> str:
+        """What a parameter is called beside its value."""
+        doc = first_sentence(parameter.doc)
+        if doc and len(doc.split()) <= 5 and not re.match(r"(Which|Whether|Whose|From|Only|More|With) ", doc):
+            return lower_first(doc)
+        return label_of(parameter.name)
+
+    # -- tools -------------------------------------------------------------------------------------------------
+
+    def does(self, tool: m.Tool, phrases: Mapping[str, str]) -> str:
+        """What a tool does, said by who asks for it: `renew your loan of 'Cosmos'`.
+
+        `phrases` are what is meant by parameters. Those for which there is no place stand in brackets behind it.
+        """
+        doc = first_sentence(tool.doc)
+        text = lower_first(doc) if doc else label_of(tool.name)
+        left = []
+        for parameter in sorted(tool.parameters, key=lambda p: p.references == self.people):
+            if parameter.name not in phrases:
+                continue
+            placed = self._placed(text, parameter, phrases[parameter.name])
+            if placed is not None:
+                text = placed
+            elif parameter.references != self.people:
+                left.append(parameter)
+        text = self.to_you(text)
+        named = [
+            self._beside(parameter, phrases[parameter.name]) for parameter in left if phrases[parameter.name] != "''"
+        ]
+        return text + (f" ({'; '.join(named)})" if named else "")
+
+    def _beside(self, parameter: m.Parameter, phrase: str) -> str:
+        if parameter.references is not None or isinstance(parameter.type, t.Record | t.List):
+            return phrase
+        doc = first_sentence(parameter.doc)
+        if isinstance(parameter.type, t.Boolean) and doc.startswith("Whether "):
+            return f"{lower_first(doc)}: {phrase}"
+        return f"{self.of_parameter(parameter)}: {phrase}"
+
+    def asks(self, tool: m.Tool, text: str) -> str:
+        """Somebody wants that done."""
+        first = text.split()[0] if text.split() else ""
+        if first in _VERBS or first == tool.name.partition("_")[0]:
+            return f"You want them to {text}." if tool.side == "agent" else f"On your own side, you want to {text}."
+        return f"You want this: {text}."
+
+    def _placed(self, text: str, parameter: m.Parameter, phrase: str) -> str | None:
+        if parameter.references is None:
+            return None
+        if parameter.references == self.people:
+            return self.to_you(text)
+        for noun in self.nouns(parameter.references):
+            pattern = re.compile(rf"\b{_ARTICLE} (?:\w+ed |\w+ing )?{noun}\b", re.IGNORECASE)
+            if pattern.search(text):
+                return pattern.sub(lambda _: phrase, text, count=1)
+        for column in self.spec.tables[parameter.references].columns:
+            if column.references is None or column.optional or column.references == self.people:
+                continue
+            for noun in self.nouns(column.references):
+                pattern = re.compile(rf"\b{_ARTICLE} (?:\w+ed |\w+ing )?{noun}\b", re.IGNORECASE)
+                if pattern.search(text):
+                    named = re.match(r"(?:your|the) [\w ]+? of (the .*|'.*)$", phrase)
+                    inner = named[1] if named else f"the {noun} of {phrase}"
+                    return pattern.sub(lambda _: inner, text, count=1)  # noqa: B023
+        return None
+
+    def to_you(self, text: str) -> str:
+        """A sentence about one of the people, said to that person."""
+        if self.people is None:
+            return text
+        nouns = "|".join(self.nouns(self.people))
+        who = rf"\b{_ARTICLE} (?:\w+ed )?(?:{nouns})(?: who is signed in)?"
+        text = re.sub(rf"{who}'s(?: own)?\b", "your", text, flags=re.IGNORECASE)
+        text = re.sub(rf"\b{_ARTICLE} account\b", "your account", text)
+        for verb, yours in (("has", "have"), ("is", "are"), ("was", "were"), ("owes", "owe"), ("opens", "open")):
+            text = re.sub(rf"{who} {verb}\b", f"you {yours}", text, flags=re.IGNORECASE)
+        own = self.noun(self.people)
+        return re.sub(rf"{who}\b", f"your {own}" if own in _THINGS else "you", text, flags=re.IGNORECASE)
+
+    def lists(self, tool: m.Tool, context: str) -> str:
+        """What the rows are that a tool finds: `the books that you have now`."""
+        doc = first_sentence(tool.doc).partition(",")[0]
+        first, _, rest = doc.partition(" ")
+        result = tool.returns
+        table = getattr(result.shape, "table", None) if result is not None else None
+        if first in ("List", "Show", "Get") and rest:
+            found = rest
+        elif first.lower() in _VERBS or not doc:
+            found = f"the {self.plural(self.noun(table)) if table else 'entries'}"
+            keys = (
+                [c.references for c in result.shape.columns.values() if c.references]
+                if result and not isinstance(result.shape, Cell)
+                else []
+            )
+            if not table and keys:
+                found = f"the {self.plural(self.noun(keys[0]))}"
+        else:
+            everything = table is not None and first in ("All", "Everybody", "Everything")
+            found = f"the {self.plural(self.noun(table))}" if everything and table else f"the {lower_first(doc)}"
+        return self.to_you(found) + context
+
+    def told(self, tool: m.Tool, fields: int) -> list[str]:
+        """What a tool says that it tells, part by part; nothing unless it names as many as there are."""
+        parts = [part for part in re.split(r",? and (?=what|how|whether)|, ", first_sentence(tool.doc)) if part]
+        if len(parts) != fields or not all(
+            re.match(r"(what|how|whether|when) ", part, re.IGNORECASE) for part in parts
+        ):
+            return []
+        return [self.to_you(lower_first(part)) for part in parts]
+
+    def returned(self, tool: m.Tool, fields: int = 1) -> list[str]:
+        """What a tool says that it gives back, part by part; nothing unless it names as many as there are."""
+        found = re.search(r"Returns ([^.]+)\.", tool.doc)
+        if found is None:
+            return []
+        text = self.to_you(" ".join(found[1].split()))
+        parts = [text] if fields == 1 else [part for part in re.split(r",? and |, ", text) if part]
+        return parts if len(parts) == fields else []
+
+
+_THINGS = ("line", "account", "contract", "profile", "card", "subscription")
+_VERBS = frozenset(  # how a tool's documentation begins that says what it does
+    """add allow ask assign book buy cancel change charge check close complete create delete deliver dismiss edit enter
+    exchange extend fetch find get give hand keep lend let list look make mark modify move open order pay place
+    print put refund register remove rename renew rent repair replace report request reserve reset resolve restore
+    resume return run save say schedule search see send set show sign start stop suspend switch take tell top transfer
+    turn unlock update upgrade use withdraw write""".split()  # noqa: SIM905
+)
+
+
+def first_sentence(doc: str) -> str:
+    """The first sentence of a text, in one line, without its stop."""
+    text = " ".join(doc.split())
+    found = re.match(r"(.+?)[.;:](?:\s|$)", text)
+    return (found[1] if found else text).rstrip(".")

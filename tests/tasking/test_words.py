@@ -1,0 +1,111 @@
+"""What tools, columns and values are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from forgec.pipeline import check
+from forgec.sql.scope import Cell
+from forgec.tasking.measuring import alike, shape_of
+from forgec.tasking.parameters import Meaning, Place, meanings
+from forgec.tasking.people import people_of
+from forgec.tasking.reasoning import criteria
+from forgec.tasking.wording import checked
+from forgec.tasking.words import Words, label_of, singular
+from forgec_runtime import types as t
+
+SPECS = Path(__file__).parents[2] / "specs"
+COLUMNS = {"title": Cell(t.Text()), "price": Cell(t.Integer()), "kind": Cell(t.Enum("Kind", ("a", "b")))}
+
+
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [("email", "e-mail address"), ("new_email", "e-mail address"), ("payment_method_id", "payment method"),
+     ("order_id", "order number"), ("used_gb", "used GB"), ("options['size']", "size")],
+)  # fmt: skip
+def test_labels(name: str, label: str) -> None:
+    assert label_of(name) == label
+
+
+@pytest.mark.parametrize(
+    ("many", "one"), [("copies", "copy"), ("boxes", "box"), ("loans", "loan"), ("address", "address")]
+)
+def test_singular(many: str, one: str) -> None:
+    assert singular(many) == one
+
+
+def test_phone_is_understood() -> None:
+    spec = check(SPECS / "phone.afs").spec
+    assert spec is not None
+    known = {tool.name: meanings(tool, spec) for tool in spec.tools.values()}
+    people = people_of(spec, known)
+    assert (people.table, people.device) == ("lines", ("device", "line_id"))
+    assert people.owned == {"cards": ("line_id",), "bills": ("line_id",)}
+    assert known["find_line"]["number"] == Meaning((Place("lines", ("number",)),))
+    assert known["enter_puk"]["puk"].looked == (Place("device", ("puk",)),)
+    words = Words(spec, people.table)
+    assert words.does(spec.tools["resume"], {}) == "resume your line"
+    assert (
+        words.does(spec.tools["charge"], {"bill_id": "your last bill"})
+        == "charge your last bill to the card of your account"
+    )
+    assert words.told(spec.tools["data_of"], 3)[1] == "how much it has"
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {"title": st.sampled_from("xyz"), "price": st.integers(0, 3), "kind": st.sampled_from("ab")}
+        ),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_whatever_tells_a_row_tells_it_from_all_others(rows: list[dict[str, object]]) -> None:
+    for wanted in rows:
+        for one in criteria(rows, wanted, COLUMNS):
+            (picked,) = one.picks(rows)
+            assert picked is wanted
+
+
+def test_ties_are_no_extreme() -> None:
+    rows = [{"title": "x", "price": 1, "kind": "a"}, {"title": "x", "price": 1, "kind": "a"}]
+    assert criteria(rows, rows[0], COLUMNS) == []
+
+
+def line(title: str, tool: str = "lend") -> dict[str, object]:
+    return {
+        "name": "n",
+        "intent": f"You are {title} and turn to them.",
+        "requests": [{"name": "r1", "text": f"You want '{title}'."}],
+        "facts": [{"name": "title", "doc": "", "value": title}],
+        "plan": [{"name": "a", "tool": tool, "arguments": {"title": {"$": "title"}}}],
+    }
+
+
+def test_tasks_that_differ_in_values_are_alike() -> None:
+    assert alike(line("Emma")) == alike(line("Ulysses"))
+    assert alike(line("Emma")) != alike(line("Emma", "renew"))
+    assert shape_of(line("Emma")) != shape_of(line("Emma", "renew"))
+
+
+DEMANDS = "You want them to renew your loan of 'Cosmos'. You want to hear the due date."
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("Please renew Cosmos for me, and tell me when it is due.", ""),
+        ("Please renew my book.", "it does not say Cosmos"),
+        ("Renew Cosmos, that is loan L0002.", "it gives away L0002"),
+        ("Renew Cosmos, and pay 5.00 as well.", "it adds 5.00"),
+        ("Renew Cosmos and 'The Hobbit'.", "it adds The Hobbit"),
+    ],
+)
+def test_other_wordings_are_checked(text: str, problem: str) -> None:
+    found = checked(text, ["Cosmos"], ["L0002"], DEMANDS)
+    assert found[:1] == ([problem] if problem else [])
