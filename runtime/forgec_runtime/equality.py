@@ -36,12 +36,17 @@ def equal(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wante
     return _Compared(tables, base, actual, wanted).equal
 
 
+def plainly_equal(tables: tuple[Table[Any], ...], actual: Changes, wanted: Changes) -> bool:
+    """Whether two changes have equal rows under equal keys, which is seen at once; others may be `equal`, too."""
+    return all(_plainly_equal(one, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts_of(tables))
+
+
 class _Compared:
     """Two states beside each other, as far as it takes to tell whether they are equal."""
 
     def __init__(self, tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wanted: Changes) -> None:
         layouts = layouts_of(tables)
-        self.equal = all(_plainly_equal(one, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts)
+        self.equal = plainly_equal(tables, actual, wanted)
         if self.equal:
             return
         known = {one.name: _known(one, base, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts}
@@ -60,10 +65,10 @@ def _plainly_equal(layout: Layout, actual: Mapping[Key, Any], wanted: Mapping[Ke
         return False
     for key, row in actual.items():
         other = wanted[key]
-        if row is None or other is None:
-            if row is not other:
-                return False
+        if row is other:
             continue
+        if row is None or other is None:
+            return False
         for column in layout.columns:
             has, should = row[column], other[column]
             if has is should:

@@ -20,7 +20,7 @@ _Rows = dict[Key, Any]
 
 def without_gaps(base: Base, changes: Changes) -> Changes:
     """The changes of a state, the rows of each changed nested list or bag numbered anew."""
-    groups = dict.fromkeys(_groups(base.tables, changes))
+    groups = [one for one in dict.fromkeys(_groups(base.tables, changes)) if not _is_numbered(base, *one, changes)]
     if not groups:
         return changes
     found: dict[str, _Rows] = {name: dict(rows) for name, rows in changes.items()}
@@ -36,6 +36,18 @@ def _groups(tables: Mapping[str, Table[Any]], changes: Changes) -> Iterator[tupl
         if outer is not None:
             count = len(outer.inherited)
             yield from ((outer.name, key[:count]) for key in rows)
+
+
+def _is_numbered(base: Base, name: str, parent: Key, changes: Changes) -> bool:
+    """Whether the rows of a list without others in it have no gaps: none was removed, new ones go on from the last."""
+    table = base.tables[name]
+    if table.nested:
+        return False
+    changed = {key[-1]: row for key, row in changes[name].items() if key[:-1] == parent}
+    if None in changed.values():
+        return False
+    held = len(base.under(table, parent))
+    return max(changed) <= held + sum(number > held for number in changed)
 
 
 def _outermost(tables: Mapping[str, Table[Any]], table: Table[Any]) -> Table[Any] | None:
