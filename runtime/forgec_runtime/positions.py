@@ -47,7 +47,7 @@ def _is_numbered(base: Base, name: str, parent: Key, changes: Changes) -> bool:
     if None in changed.values():
         return False
     held = len(base.under(table, parent))
-    return max(changed) <= held + sum(number > held for number in changed)
+    return bool(max(changed) <= held + sum(number > held for number in changed))
 
 
 def _outermost(tables: Mapping[str, Table[Any]], table: Table[Any]) -> Table[Any] | None:

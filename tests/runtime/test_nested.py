@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from forgec_runtime import Environment, Episode, load_environment
+from forgec_runtime.positions import without_gaps
 from forgec_runtime.reward import state_differences
 
 SHOP = Path(__file__).parents[1] / "cases" / "nested_tables" / "generated" / "shop"
@@ -210,3 +211,31 @@ def test_states_are_the_same_if_and_only_if_their_documents_are(env: Environment
     assert (state_differences(one, other) == []) == same
     assert (state_differences(other, one) == []) == same
     assert (one.digest() == other.digest()) == same
+
+
+@pytest.mark.parametrize(
+    ("changed", "numbered"),
+    [
+        ({3: "new"}, {2: "new"}),
+        ({2: "new", 3: "newer"}, {2: "new", 3: "newer"}),
+        ({1: "other"}, {1: "other"}),
+        ({1: None, 2: "new"}, {1: "new"}),
+        ({1: None}, {1: None}),
+        ({2: "new", 4: "newer"}, {2: "new", 3: "newer"}),
+    ],
+)
+def test_a_list_without_others_in_it_is_numbered_anew(
+    changed: dict[int, str | None], numbered: dict[int, str | None]
+) -> None:
+    """In the world, the order has one payment."""
+    base = load_environment(SHOP.parents[4] / "generated" / "retail").base("corner_shop")
+    table = "orders_payment_history"
+    (first,) = base.under(base.tables[table], ("#W2",))
+
+    def rows(texts: dict[int, str | None]) -> dict[Any, Any]:
+        return {
+            ("#W2", pos): None if text is None else {**first, "pos": pos, "payment_method_id": text}
+            for pos, text in texts.items()
+        }
+
+    assert without_gaps(base, {table: rows(changed)}) == {table: rows(numbered)}
