@@ -40,6 +40,7 @@ from forgec_runtime import Agent, GoldAgent, NoopAgent, load_environment
 from forgec_runtime.call import MAX_PASSES
 from forgec_runtime.data import rows
 from forgec_runtime.data.documents import MAX_BYTES
+from forgec_runtime.limits import MAX_ANSWER, MAX_ARGUMENTS, MAX_HELD, MAX_RESULT
 from forgec_runtime.reward import MAX_REASONS
 from forgec_runtime.sql.calculated import MAX_BRACKETS, MAX_CALCULATED
 from forgec_runtime.sql.lists import MAX_JOINED
@@ -203,6 +204,10 @@ def _limits() -> str:
         "statements of a body, its actions written out": f"{MAX_STATEMENTS:,}, on {MAX_LEVELS} levels",
         "passes of `each` in one call": f"{MAX_PASSES:,}, in bodies at most {MAX_EACH} deep",
         "rows that one `generate` makes, nested ones included": f"{MAX_ROWS:,}",
+        "the arguments of a call": f"{MAX_ARGUMENTS:,} characters",
+        "what is read of a result": f"{MAX_RESULT:,} characters",
+        "rows that a call gets of one query": f"{MAX_ANSWER:,}",
+        "what an episode changes, its texts and other values": f"{MAX_HELD:,} characters",
         "a file of data": f"{MAX_BYTES // 2**20} MiB, {rows.MAX_ROWS:,} rows",
         "a decimal": f"{types.MAX_PRECISION} digits",
         "the reasons of a reward that are about the state": f"{MAX_REASONS}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from forgec.diagnostics import Report, counted
@@ -310,9 +311,9 @@ class QueryResolver(ExpressionResolver):
             raise self._fail("AFS403", f"a record of this holds more than {MAX_FIELDS:,} fields", item)
         joined = self._copies(expression, item)
         known: Cell | None = expression.meta.get("cell")
-        if known is None or joined > known.copies:
+        if known is None:
             known = Cell(_held(expression), may_be_null(expression), extent=extent, copies=joined)
-        yield name, expression, known
+        yield name, expression, known if joined <= known.copies else replace(known, copies=joined)
 
     def _copies(self, tree: exp.Expr, node: exp.Expr) -> int:
         """Of how many texts or lists a value is joined, at least itself; it is an error if they are too many."""

@@ -10,6 +10,7 @@ from .constraints import Constraints
 from .documents import Document, document
 from .episode import Episode, Overlay
 from .errors import ENDED_TEXT, Ask, Fault, Fetch, Refusal
+from .limits import MAX_HELD, MAX_RESULT, row_weight, too_long, too_much_held, weight, weight_of
 from .results import Result, to_json
 from .schema import Index, Key, Table
 from .sql import text
@@ -55,7 +56,7 @@ class Call:
 
     __slots__ = (
         "_asked", "_at_once", "_passes", "answers", "arguments", "broken", "counters", "episode", "index", "runs",
-        "staged", "tool",
+        "staged", "tool", "weight",
     )  # fmt: skip
 
     def __init__(self, index: int, episode: Episode, tool: Tool, arguments: Sequence[Any]) -> None:
@@ -74,7 +75,7 @@ class Call:
             raise Refusal(ENDED_TEXT)
         self.runs += 1
         self._at_once = at_once
-        self._asked = self._passes = 0
+        self._asked = self._passes = self.weight = 0
         self.staged: Overlay | None = None
         self.counters: dict[str, int] | None = None
         self.broken: list[str] | None = None
@@ -85,14 +86,19 @@ class Call:
             constraints.check(self)
         # a value that JSON cannot hold must leave no writes behind
         result = Result("ok", self._told(value), value)
+        if len(result.text) > MAX_RESULT:
+            raise too_long()
+        task = self.episode.task
+        noted = weight(self.arguments) if task is not None and self.tool.name in task.watched else 0
+        if self.weight or noted:
+            self._hold(noted)
         if self.staged is not None:
             self._commit(self.staged)
             result.changed = True
         if self.broken is not None:
             self.episode.broken_rules.extend(self.broken)
             result.changed = True
-        task = self.episode.task
-        if task is not None and self.tool.name in task.watched:
+        if noted:
             self.episode.note(self.tool, self.arguments)
             result.changed = True
         if self.tool.ends:
@@ -106,6 +112,19 @@ class Call:
         if value.text is None:
             value.text = to_json(self.tool.told(value))
         return value.text
+
+    def _hold(self, noted: int) -> None:
+        """Count what the episode holds from now on, too much rather than too little. Raises `Refusal` for too much."""
+        episode = self.episode
+        if episode.held is not None and episode.held + self.weight + noted <= MAX_HELD:
+            episode.held += self.weight + noted
+            return
+        staged, overlay = self.staged or {}, episode.overlay or {}
+        rows = ({**overlay.get(name, {}), **staged.get(name, {})} for name in {**overlay, **staged})
+        held = noted + sum(weight(arguments) for _, arguments in episode.noted or ()) + sum(map(weight_of, rows))
+        if held > MAX_HELD:
+            raise too_much_held()
+        episode.held = held
 
     def _commit(self, staged: Overlay) -> None:
         episode = self.episode
@@ -281,13 +300,24 @@ class Call:
         for nested in table.nested:
             for inner in self.under(nested, tuple(row[name] for name in table.key)):
                 self.delete(nested, inner)
-        self._staged_rows(table)[table.key_of(row)] = None
+        key = table.key_of(row)
+        self._staged_rows(table)[key] = None
+        self._weigh(weight(key))
 
     def _stage(self, table: Table[Row], key: Key, row: Row) -> Row:
         if table.check is not None:
             table.check(self, row)
         self._staged_rows(table)[key] = row
+        self._weigh(row_weight(row.values()))
         return row
+
+    def _weigh(self, taken: int) -> None:
+        """Count what was staged, too much rather than too little. Raises `Refusal` for too much."""
+        self.weight += taken
+        if self.weight > MAX_HELD:
+            self.weight = sum(map(weight_of, (self.staged or {}).values()))
+            if self.weight > MAX_HELD:
+                raise too_much_held()
 
     def _staged_rows(self, table: Table[Any]) -> dict[Key, Any]:
         staged = self.staged

@@ -61,14 +61,19 @@ def connect_to_file(path: Path) -> Connection:
     return connection
 
 
-def fetch(connection: Connection, statement: str, parameters: Any = None) -> list[tuple[Any, ...]]:
+def fetch(
+    connection: Connection, statement: str, parameters: Any = None, most: int | None = None
+) -> list[tuple[Any, ...]]:
     """All rows of an answer.
 
-    Raises `EngineError`, also for what no value of a spec can be: dates beyond the years 1 to 9999, infinite doubles.
+    Raises `EngineError`, also when there are more than `most`, and for what no value of a spec can be: dates beyond the
+    years 1 to 9999, infinite doubles.
     """
     answer = connection.execute(statement, parameters)
     checks = [(i, check) for i, column in enumerate(answer.description or ()) if (check := _check(column[1]))]
-    rows = answer.fetchall()
+    rows = answer.fetchall() if most is None else answer.fetchmany(most + 1)
+    if most is not None and len(rows) > most:
+        raise EngineError("too many rows")
     for i, check in checks:
         for row in rows:
             check(row[i])

@@ -18,6 +18,7 @@ from .engine import EngineError
 from .episode import Episode
 from .errors import FAULT_TEXT, STOPPED, Ask, Fault, Fetch, Refusal
 from .hashes import Hashes
+from .limits import MAX_RESULT, too_long
 from .query import Query
 from .results import Result
 from .reward import Reward, reward
@@ -252,7 +253,8 @@ class Environment:
                 asks.setdefault((id(call.episode.base), id(ask.query)), []).append((call, ask.with_traceback(None)))
                 continue
             except Refusal as refusal:
-                result = Result("refused", str(refusal))
+                text = str(refusal)
+                result = Result("refused", text if len(text) <= MAX_RESULT else str(too_long()))
             except Fault as fault:
                 result = Result("fault", FAULT_TEXT, detail=str(fault))
             except Exception as error:  # one tool's mistake must not take the other episodes of the step with it

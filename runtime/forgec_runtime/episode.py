@@ -25,8 +25,8 @@ class Episode:
     """One run in one world. It holds what it changed and nothing else; only the environment changes it."""
 
     __slots__ = (
-        "__weakref__", "_broken_rules", "_messages", "base", "counters", "ended", "noted", "overlay", "seed", "start",
-        "task", "world",
+        "__weakref__", "_broken_rules", "_messages", "base", "counters", "ended", "held", "noted", "overlay", "seed",
+        "start", "task", "world",
     )  # fmt: skip
 
     def __init__(
@@ -44,6 +44,8 @@ class Episode:
             self.overlay = {name: dict(rows) for name, rows in start.overlay.items()}
         if start is not None and start.counters is not None:
             self.counters = dict(start.counters)
+        self.held: int | None = 0 if self.overlay is None else None
+        """What it changed weighs no more than this; None where nobody has counted."""
         self.noted: list[tuple[str, list[Any]]] | None = None
         """The calls that its task forbids, or may: tools with their arguments, as a snapshot holds them."""
         self.ended = False
@@ -83,6 +85,7 @@ class Episode:
         """An independent copy: what happens in one is not seen in the other. It costs what the episode changed."""
         copy = Episode(self.world, self.base, self.task, self.seed)
         copy.start = self.start
+        copy.held = self.held
         copy.noted = None if self.noted is None else list(self.noted)
         if self.overlay is not None:
             copy.overlay = {name: dict(rows) for name, rows in self.overlay.items()}  # rows are never changed in place

@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .binding import bound, values_of
-from .engine import fetch
+from .engine import EngineError, fetch
+from .limits import MAX_ANSWER, MAX_ANSWERS
 from .schema import Key, Table
 
 if TYPE_CHECKING:
@@ -100,8 +101,10 @@ def execute(
     columns = query.columns
     width = len(columns) + 1
     answers: list[list[dict[str, Any]]] = [[] for _ in asks]
-    for row in fetch(connection, query.statement(changed), parameters):
+    for row in fetch(connection, query.statement(changed), parameters, MAX_ANSWER if len(asks) == 1 else MAX_ANSWERS):
         answers[row[0]].append(dict(zip(columns, row[1:width], strict=True)))
+    if len(asks) > 1 and max(map(len, answers)) > MAX_ANSWER:
+        raise EngineError("too many rows")
     return answers
 
 

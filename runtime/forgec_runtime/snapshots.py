@@ -125,7 +125,7 @@ def _fill(episode: Episode, body: Mapping[str, Any]) -> None:
             if any(row[column.name] is None and not column.optional for column in table.columns):
                 raise Mismatch(name)
             rows[table.key_of(row)] = row
-    episode.overlay = overlay or None
+    episode.overlay, episode.held = overlay or None, None
 
 
 def _body(data: bytes) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from .limits import MAX_ARGUMENTS, weight
 from .results import from_json, json_able
-from .types import MAX_NAMED, Mismatch, Type, described, did_you_mean, nullable
+from .types import MAX_NAMED, List, Map, Mismatch, Record, Type, described, did_you_mean, nullable
 
 if TYPE_CHECKING:
     from .schema import Table
@@ -72,6 +73,11 @@ class Tool:
         return frozenset(parameter.name for parameter in self.parameters)
 
     @cached_property
+    def takes_many(self) -> bool:
+        """Whether its arguments may be many values in one, or many texts."""
+        return len(self.parameters) > 10 or any(isinstance(p.type, List | Map | Record) for p in self.parameters)
+
+    @cached_property
     def decoders(self) -> tuple[tuple[str, Parameter, Any, Callable[[Any], Any]], ...]:
         """The parameters with what stands in for each that is left out, and what decodes it."""
         return tuple(
@@ -107,6 +113,8 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
     """The values of all parameters in order; a text that an agent can act on when `given` does not fit."""
     if type(given) is not dict:  # most are, and these questions are not free
         if isinstance(given, str | bytes):
+            if len(given) > MAX_ARGUMENTS:
+                return _TOO_LARGE
             try:
                 given = from_json(given)
             except ValueError as error:
@@ -131,7 +139,12 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
         problems.extend(_unknown(tool, name) for name in unknown[:MAX_NAMED])
         if len(unknown) > MAX_NAMED:
             problems.append(f"nor are there {len(unknown) - MAX_NAMED} others")
-    return "; ".join(problems) if problems else values
+    if problems:
+        return "; ".join(problems)
+    return _TOO_LARGE if tool.takes_many and weight(values) > MAX_ARGUMENTS else values
+
+
+_TOO_LARGE = f"The arguments have more than {MAX_ARGUMENTS:,} characters"
 
 
 def _unknown(tool: Tool, name: str) -> str:
