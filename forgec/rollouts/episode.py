@@ -15,7 +15,7 @@ from forgec.rollouts.agents.agent import Agent, Tools
 from forgec.rollouts.limits import Limits
 from forgec.rollouts.trajectory import End, Revealed
 from forgec.users.user import User
-from forgec_runtime import AsyncEnvironment, Tool
+from forgec_runtime import AsyncEnvironment, CallTimeout, Tool
 from forgec_runtime.results import Result
 
 T = TypeVar("T")
@@ -64,13 +64,15 @@ class Dialogue:
     clock: Clock = field(default_factory=Clock)
 
     async def play(self, policy: str) -> End:
-        """Play to the end. Raises `AgentError`, `LLMError` where a side cannot go on."""
+        """Play to the end. Raises `AgentError`, `LLMError` where a side cannot go on, `WorkerError`, `CallTimeout`."""
         self._add(Message(role="system", content=policy), self.seen)
         try:
             async with asyncio.timeout(self.limits.seconds):
                 await self._user_turn(first=True)
                 while self.end is None:
                     await self._agent_turn()
+        except CallTimeout:
+            raise  # the environment's, not the episode's
         except TimeoutError:
             self.end = "seconds"
         assert self.end is not None

@@ -15,7 +15,7 @@ from forgec.rollouts.episode import Dialogue, ending
 from forgec.rollouts.limits import Limits
 from forgec.rollouts.trajectory import HashesOf, Key, Shortfall, Spent, Times, Trajectory
 from forgec.users.user import UserPart, Users
-from forgec_runtime import AsyncEnvironment, Environment, GoldError, Reward, Task, TaskError, WorkerError
+from forgec_runtime import AsyncEnvironment, CallTimeout, Environment, GoldError, Reward, Task, TaskError, WorkerError
 
 Certified = Literal["certified", "stale", "uncertified"]
 
@@ -112,8 +112,8 @@ class Runner:
             self._fail(job, error.kind if isinstance(error, LLMError) else "agent", str(error))
         except (GoldError, TaskError) as error:
             self._fail(job, "task", str(error))
-        except WorkerError as error:
-            self._fail(job, "worker", str(error))
+        except (WorkerError, CallTimeout) as error:
+            self._fail(job, "environment", str(error))
         else:
             self._in_a_row = 0
             try:
