@@ -67,6 +67,11 @@ real-model: $(VENV)/installed
 	} || echo "no model can be installed here: its test is skipped"
 	REAL_MODEL_PATH=$(REAL_MODEL) $(BIN)/pytest tests/rollouts/test_real_model.py
 
+# Tasks certified in a second of one core, and the memory that it takes: CERTIFY="--tasks 10000" for very many.
+.PHONY: bench-certify
+bench-certify: $(VENV)/installed
+	$(BIN)/python -m benchmarks.certify $(CERTIFY)
+
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

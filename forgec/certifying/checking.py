@@ -74,4 +74,4 @@ def _verdict(case: Sequence[Trial], found: Found, others: Sequence[Outcome]) -> 
         again,
     )
     digest = digests(case[0])[0]
-    return Verdict(task.name, outcomes, digest, found.kills(), found.survivors(), (), task.features)
+    return Verdict(task.name, outcomes, digest, found.kills(), found.survivors(), found.alternatives, task.features)

@@ -7,7 +7,6 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from forgec_runtime import Environment, Parameter
 from forgec_runtime import types as t
@@ -20,11 +19,25 @@ LEFT_OUT: Any = object()
 NEARBY = 40
 """So many values under a name are taken from the results of a run."""
 
-_worlds: WeakKeyDictionary[Environment, dict[str, WorldValues]] = WeakKeyDictionary()
+
+class Pools:
+    """The values of worlds that fit parameters, as JSON, each looked up once."""
+
+    def __init__(self, env: Environment) -> None:
+        self.env = env
+        self._worlds = {name: WorldValues(env, name) for name in env.worlds}
+        self._found: dict[tuple[str, str | None, str], list[Any]] = {}
+
+    def fitting(self, world: str, parameter: Parameter) -> list[Any]:
+        place = (world, parameter.references, parameter.name)
+        if place not in self._found:
+            values = [json_able(one) for one in self._worlds[world].fitting(parameter)]
+            self._found[place] = [one for one in values if _fits(parameter, one)]
+        return self._found[place]
 
 
 def other_values(
-    env: Environment,
+    pools: Pools,
     world: str,
     parameter: Parameter,
     value: Any,
@@ -35,26 +48,27 @@ def other_values(
     """At most so many values for a parameter other than `value`, as JSON: from the results of the run (`nearby`), near
     the value itself, and from the world.
     """
-    worlds = _worlds.setdefault(env, {})
-    if world not in worlds:
-        worlds[world] = WorldValues(env, world)
-    pool = [json_able(one) for one in worlds[world].fitting(parameter)]
-    around = list(_around(parameter.type, value))
-    kinds = [[one for one in kind if one != value or type(one) is not type(value)] for kind in (nearby, around, pool)]
-    chance.shuffle(kinds[0])
-    chance.shuffle(kinds[2])
-    if parameter.references:  # what is near a key by its letters is no key
-        kinds.pop(1)
+    pool = pools.fitting(world, parameter)
+    kinds = [chance.sample(nearby, len(nearby)), chance.sample(pool, min(len(pool), number + 1))]
+    if not parameter.references:  # what is near a key by its letters is no key
+        kinds.insert(1, list(_around(parameter.type, value)))
     found: list[Any] = []
-    while any(kinds) and len(found) < number:
-        for kind in kinds:
-            if kind and len(found) < number:
-                one = kind.pop(0)
-                if one not in found and _fits(parameter, one):
-                    found.append(one)
+    for one in _in_turn(kinds):
+        if len(found) < number and not _is_same(one, value) and one not in found and _fits(parameter, one):
+            found.append(one)
     if value is not LEFT_OUT and not parameter.required:
         found.append(LEFT_OUT)
     return found
+
+
+def _in_turn(kinds: Sequence[list[Any]]) -> Iterator[Any]:
+    """The first of each, the second of each, and so on."""
+    for place in range(max(map(len, kinds), default=0)):
+        yield from (kind[place] for kind in kinds if place < len(kind))
+
+
+def _is_same(one: Any, value: Any) -> bool:
+    return one == value and isinstance(one, bool) is isinstance(value, bool)
 
 
 def values_by_name(calls: Sequence[GoldCall]) -> dict[str, list[Any]]:
@@ -134,3 +148,9 @@ def _fits(parameter: Parameter, value: Any) -> bool:
     except t.Mismatch:
         return False
     return True
+
+
+def near(env: Environment, parameter: Parameter, nearby: Mapping[str, list[Any]]) -> list[Any]:
+    """Those of the values that calls gave which stood under the name of a parameter, or of the key it refers to."""
+    key = next((table.key[-1] for table in env.tables if table.name == parameter.references), parameter.name)
+    return list(nearby.get(key, ()))

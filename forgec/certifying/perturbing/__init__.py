@@ -1,0 +1,1 @@
+"""Perturbed plans: with a call left out, with another value for an argument, with a write too many."""
