@@ -16,6 +16,7 @@ from forgec.commands.environments import package
 from forgec.commands.locks import Locks, lock_option
 from forgec.commands.model_options import ModelOptions, model_options
 from forgec.commands.run_table import play_table, row, table
+from forgec.commands.telemetry_option import telemetry_option, tell
 from forgec.commands.wanted import Wanted, tasks_option
 from forgec_runtime import AGENTS, GoldError, LoadError, PostureError, TaskError, load_environment
 from forgec_runtime.confining.posture import Posture
@@ -61,6 +62,7 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 @click.option("--at-once", type=click.IntRange(1), default=64, show_default=True, help="Episodes in flight.")
 @click.option("--workers", type=click.IntRange(1), help="Processes that hold the episodes; else this one does.")
 @require_option
+@telemetry_option
 @click.option("--max-turns", type=click.IntRange(1), help="Messages of the agent in an episode; else 100.")
 @click.option("--max-tool-calls", type=click.IntRange(1), help="Calls of the agent in an episode; else 500.")
 @click.option("--max-tokens", type=click.IntRange(1), help="Tokens of the agent's model in an episode.")
@@ -74,8 +76,9 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 def command(
     environments: tuple[str, ...], agents: tuple[str, ...], user: str | None, wanted: tuple[str, ...], trials: int,
     seed: int, allowed: tuple[str, ...], as_json: bool, out: Path | None, resume: bool, at_once: int,
-    workers: int | None, require: Posture | None, max_turns: int | None, max_tool_calls: int | None,
-    max_tokens: int | None, max_seconds: float | None, model: ModelOptions, lock_file: Path | None,
+    workers: int | None, require: Posture | None, telemetry: str | None, max_turns: int | None,
+    max_tool_calls: int | None, max_tokens: int | None, max_seconds: float | None, model: ModelOptions,
+    lock_file: Path | None,
 ) -> None:  # fmt: skip
     """Play the tasks of environments and pay rewards.
 
@@ -122,12 +125,15 @@ def command(
                 }  # fmt: skip
                 options = Options(
                     agents=agents, user=user or "scripted", trials=trials, seed=seed, out=out, resume=resume,
-                    at_once=at_once, workers=workers, require=require, model=model, allowed=allowed, as_json=as_json,
-                    locks=locks,
+                    at_once=at_once, workers=workers, require=require, telemetry=telemetry, model=model,
+                    allowed=allowed, as_json=as_json, locks=locks,
                     limits={name: value for name, value in limits.items() if value is not None},
                 )  # fmt: skip
                 sys.exit(run_rollouts(folders, chosen, options))
             loaded = [load_environment(folder, allow_sources=allowed) for folder in folders]
+            if telemetry is not None:
+                for environment in loaded:
+                    environment.measure()
             played = play_table(loaded, agents, chosen, seed, locks)
             chosen.check()
             sampled = {(env.name, task.name) for env in loaded for task in env.tasks.values() if task.sampled}
@@ -141,6 +147,7 @@ def command(
         click.echo(f"error: a task cannot begin: {error}", err=True)
         sys.exit(FINDINGS)
     click.echo(json.dumps([row(one) for one in played], indent=2) if as_json else table(played, agents))
+    tell(telemetry, ((environment, environment.measured()) for environment in loaded))
     given = click.get_current_context().get_parameter_source("seed") is not ParameterSource.DEFAULT
     if given and "random" not in agents and not any((one.environment, one.task) in sampled for one in played):
         click.echo("--seed changes nothing here: no task that was played samples anything", err=True)

@@ -18,6 +18,7 @@ import click
 from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE
 from forgec.commands.locks import Locks
 from forgec.commands.model_options import ModelOptions
+from forgec.commands.telemetry_option import tell
 from forgec.commands.wanted import Wanted
 from forgec.llm.client import Client, Endpoint, SetupError
 from forgec.llm.spending import Budget
@@ -46,6 +47,7 @@ class Options:
     at_once: int
     workers: int | None
     require: Posture | None
+    telemetry: str | None
     limits: dict[str, Any]
     model: ModelOptions
     allowed: Sequence[str]
@@ -113,12 +115,7 @@ def run_rollouts(folders: Sequence[Path], wanted: Wanted, options: Options) -> i
             return clients[-1]
 
         setup = _setup(options, connect)
-        for folder in folders:
-            environments.append(
-                load_environment(folder, allow_sources=options.allowed)
-                if options.workers is None and options.require is None
-                else Workers(folder, options.workers or 1, allow_sources=options.allowed, posture=options.require)
-            )  # fmt: skip
+        environments.extend(_environment(folder, options) for folder in folders)
         jobs = [(one, _jobs(one, wanted, options)) for one in environments]
         wanted.check()
         run = _Run(options, setup, budget, total=sum(len(some) for _, some in jobs))
@@ -126,7 +123,9 @@ def run_rollouts(folders: Sequence[Path], wanted: Wanted, options: Options) -> i
             _open(run, options.out, jobs)
         with suppress(KeyboardInterrupt):
             asyncio.run(_play(run, jobs, clients))
-            return _told(run)
+            code = _told(run)
+            tell(options.telemetry, ((_inner(one), one.measured()) for one in environments))
+            return code
         run.show(last=True)
         rest = run.total - len(run.summary.rewards)
         hint = "; --resume goes on with them" if run.store else ""
@@ -145,6 +144,19 @@ def run_rollouts(folders: Sequence[Path], wanted: Wanted, options: Options) -> i
         for environment in environments:
             if isinstance(environment, Workers):
                 environment.close()
+
+
+def _environment(folder: Path, options: Options) -> Environment | Workers:
+    """Where the episodes live. Raises `LoadError`, `PostureError`."""
+    measured = options.telemetry is not None
+    if options.workers is not None or options.require is not None:
+        return Workers(
+            folder, options.workers or 1, allow_sources=options.allowed, posture=options.require, telemetry=measured
+        )  # fmt: skip
+    environment = load_environment(folder, allow_sources=options.allowed)
+    if measured:
+        environment.measure()
+    return environment
 
 
 def _setup(options: Options, connect: Any) -> Setup:

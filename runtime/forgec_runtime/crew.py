@@ -45,6 +45,7 @@ class Crew:
         confine: bool,
         least: posture.Posture,
         seconds: float,
+        telemetry: bool,
     ) -> None:
         self.environment = environment
         self.seconds = seconds
@@ -53,7 +54,9 @@ class Crew:
         self._turn = 0
         self._begin_nursery = partial(Nursery, folder, trusted, environment.allowed)
         self._files = tempfile.TemporaryDirectory(prefix="forgec-", ignore_cleanup_errors=True)
-        self._settings = {"seconds": seconds, "confine": confine, "readable": [str(folder), self._files.name]}
+        readable = [str(folder), self._files.name]
+        self._settings = {"seconds": seconds, "confine": confine, "readable": readable, "telemetry": telemetry}
+        self.restarts = 0
         self._nursery: list[Nursery] = []
         self.close = weakref.finalize(self, _end, self.processes, self._nursery, self._files, os.getpid())
         try:
@@ -107,6 +110,7 @@ class Crew:
                         self._tell(worker, opening)
                 for episode in self._recover(worker):
                     episode.lost = True
+                self.restarts += 1
                 return
             except (_Died, NurseryDied):
                 continue

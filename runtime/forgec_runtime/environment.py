@@ -6,7 +6,8 @@ import datetime
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
 from . import query as queries
 from . import snapshots, starts
@@ -26,6 +27,9 @@ from .schema import Index, Table
 from .tasks import Kind, Task, TaskError
 from .tool import Arguments, Side, Tool, decode_arguments, unknown_tool
 from .world import Base, Stored, World
+
+if TYPE_CHECKING:
+    from .telemetry import Telemetry
 
 StepCall = tuple[Episode, str, Arguments]
 """An episode, the name of a tool, and its arguments."""
@@ -78,6 +82,8 @@ class Environment:
         self._bases: dict[str, Base] = {}
         self._grown: set[Base] = set()
         self._stopped = False
+        self.telemetry: Telemetry | None = None
+        """Counts what calls come to and take, while there is one: see `measure`."""
 
     # -- episodes ----------------------------------------------------------------------------------------------
 
@@ -181,6 +187,11 @@ class Environment:
         the side that the tool is of.
         """
         tools = self._callable[by]
+        telemetry = self.telemetry
+        decode: Callable[[Tool, Arguments], list[Any] | str] = decode_arguments
+        begin: Callable[[int, Episode, Tool, Sequence[Any]], Call] = Call
+        if telemetry is not None:
+            decode, begin = telemetry.decode, telemetry.begin
         results: list[Result | None] = [None] * len(calls)
         later: _Later = {}
         ready: list[Call] = []
@@ -189,11 +200,11 @@ class Environment:
             if tool is None:
                 results[index] = Result("invalid", unknown_tool(name, tools))
                 continue
-            decoded = decode_arguments(tool, arguments)
+            decoded = decode(tool, arguments)
             if isinstance(decoded, str):
                 results[index] = Result("invalid", decoded)
                 continue
-            call = Call(index, episode, tool, decoded)
+            call = begin(index, episode, tool, decoded)
             if episode not in later:
                 later[episode] = None
                 ready.append(call)
@@ -202,6 +213,8 @@ class Environment:
             else:
                 later[episode] = deque((call,))
         self._play(ready, later, results)
+        if telemetry is not None:
+            telemetry.stepped(calls, results)
         return results  # type: ignore[return-value]  # every call has ended
 
     def perform(self, episode: Episode, function: Callable[[Call], None]) -> Result:
@@ -211,6 +224,17 @@ class Environment:
         (result,) = results
         assert result is not None
         return result
+
+    def measure(self) -> Telemetry:
+        """Begin to count what calls come to and take, anew."""
+        from .telemetry import Telemetry
+
+        self.telemetry = Telemetry(self._callable[None])
+        return self.telemetry
+
+    def measured(self) -> Telemetry | None:
+        """What was counted so far, None when nothing is."""
+        return self.telemetry
 
     def stop(self) -> None:
         """Called from another thread while a step runs: end it soon.
@@ -270,6 +294,7 @@ class Environment:
         return again
 
     def _fetch(self, waiting: list[tuple[Call, Fetch]]) -> None:
+        began = perf_counter()
         self.executions += 1
         base, first = waiting[0][0].episode.base, waiting[0][1]
         values = [value for _, fetch in waiting for value in fetch.values]
@@ -278,6 +303,8 @@ class Environment:
         else:
             base.fetch_where(first.table, first.column, values)
         self._grown.add(base)
+        if self.telemetry is not None:
+            self.telemetry.asked([call for call, _ in waiting], perf_counter() - began)
 
     def _at_once(self, call: Call, wanted: Fetch | Ask) -> list[dict[str, Any]]:
         """Fetch what one call wants. Raises `Fault`."""
@@ -324,9 +351,13 @@ class Environment:
         return following
 
     def _execute(self, base: Base, query: Query, waiting: list[tuple[Call, Ask]]) -> list[list[dict[str, Any]]]:
+        began = perf_counter()
         self.executions += 1
         asks = [(ask.values, call.seen(query.tables)) for call, ask in waiting]
-        return queries.execute(base.connection, query, self._tables, asks)
+        found = queries.execute(base.connection, query, self._tables, asks)
+        if self.telemetry is not None:
+            self.telemetry.asked([call for call, _ in waiting], perf_counter() - began)
+        return found
 
     def evaluate(self, episode: Episode, query: Query, values: Sequence[Any], kind: Kind = "value") -> Any:
         """The answer of a query on the episode as it stands. Raises `Fault` for more rows than `kind` holds."""

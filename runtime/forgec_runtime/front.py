@@ -10,14 +10,18 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
 from types import TracebackType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from .errors import CallTimeout, WorkerError
 from .results import Result
 from .reward import Reward
 from .tasks import Task
 from .tool import Arguments, Side
+
+if TYPE_CHECKING:
+    from .telemetry import Telemetry
 
 MAX_CALLS = 1_000
 """How many calls one message of an agent may have."""
@@ -41,12 +45,14 @@ class Steppable(Protocol[E]):
     def restore(self, snapshot: bytes) -> E: ...
     def step(self, calls: Sequence[tuple[E, str, Arguments]], by: Side | None = "agent") -> list[Result]: ...
     def rewards(self, asked: Iterable[tuple[E, Task]]) -> list[Reward]: ...
+    @property
+    def telemetry(self) -> Telemetry | None: ...
 
 
 class _Request:
     """Something that waits for its turn: calls of a side, a reward, or whatever else the thread is to do."""
 
-    __slots__ = ("answer", "begun", "episode", "kind", "what")
+    __slots__ = ("answer", "asked", "begun", "episode", "kind", "what")
 
     def __init__(self, kind: tuple[str, Side | None], episode: Any, what: Any, answer: asyncio.Future[Any]) -> None:
         self.kind = kind
@@ -54,6 +60,7 @@ class _Request:
         self.what = what
         self.answer = answer
         self.begun = False
+        self.asked = perf_counter()
 
     @property
     def size(self) -> int:
@@ -214,6 +221,8 @@ class AsyncEnvironment(Generic[E]):
         for request in batch:
             request.begun = True
             del self._waiting[request]
+        if batch and (telemetry := self.environment.telemetry) is not None:
+            _note(telemetry, batch)
         if batch:
             assert self._loop is not None
             self._running = self._loop.run_in_executor(self._thread, _play, self.environment, batch)
@@ -230,6 +239,15 @@ class AsyncEnvironment(Generic[E]):
                 request.answer.set_result(found)
         if self._waiting:
             self._schedule()
+
+
+def _note(telemetry: Telemetry, batch: list[_Request]) -> None:
+    """How long the calls of a batch have waited."""
+    now = perf_counter()
+    for request in batch:
+        if request.kind[0] == "step":
+            for tool, _ in request.what:
+                telemetry.waited(tool, now - request.asked)
 
 
 def _play(environment: Steppable[Any], batch: list[_Request]) -> list[Any]:

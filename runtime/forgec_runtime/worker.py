@@ -42,6 +42,8 @@ def serve(environment: Environment, parent: int, descriptors: Sequence[int], set
     close_all_but(descriptors)
     player = _Player(environment, settings["seconds"])
     player.replies = replies
+    if settings["telemetry"]:
+        environment.measure()
     if settings["confine"]:
         quieten()
         player.limits = Limits()
@@ -122,6 +124,12 @@ class _Player:
     def hello(self) -> dict[str, str]:
         """Sent first: the layers that confine it, each with why it is not on."""
         return self.layers
+
+    def measured(self) -> dict[str, Any]:
+        """What was counted since it was last asked."""
+        counted = self.env.telemetry
+        fresh = self.env.measure()
+        return (counted or fresh).as_dict()
 
     def attempts(self) -> list[tuple[str, str, bool, str]]:
         """What came of trying to get out of here."""

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .confining.attempts import Attempt
 from .confining.posture import Posture, reached
@@ -28,6 +28,9 @@ from .starts import is_plain
 from .tasks import Task
 from .tool import Arguments, Side
 from .wire import pack
+
+if TYPE_CHECKING:
+    from .telemetry import Telemetry
 
 MAX_WAITING = 10_000
 """How many episodes may begin and end before their worker is told of it without being asked for anything else."""
@@ -71,13 +74,15 @@ class Workers:
         confine: bool = True,
         posture: Posture | None = None,
         timeout: float = 30.0,
+        telemetry: bool = False,
     ) -> None:
         self.environment = load_environment(folder, allow_sources=allow_sources, trusted=trusted)
         """The environment in this process, for its tasks, tools and policy."""
         self._crew = Crew(
             self.environment, Path(folder).resolve(), count or os.cpu_count() or 1,
-            trusted=trusted, confine=confine, least=posture or "process", seconds=timeout,
+            trusted=trusted, confine=confine, least=posture or "process", seconds=timeout, telemetry=telemetry,
         )  # fmt: skip
+        self.telemetry = self.environment.measure() if telemetry else None
         self._lock = threading.RLock()
         self._count = 0
         self._kept = 0
@@ -97,6 +102,18 @@ class Workers:
     def layers(self) -> dict[str, str]:
         """The layers of confinement, each with why it is not on."""
         return dict(self._crew.processes[0].layers)
+
+    def measured(self) -> Telemetry | None:
+        """What was counted so far, here and in the workers; None without `telemetry`. Raises `WorkerError`.
+
+        What a worker that died had counted since it was last asked is lost; what its successor plays again counts.
+        """
+        if self.telemetry is not None:
+            live = [worker for worker in self._crew.processes if not worker.ended]
+            for counted in self._exchange([(worker, ["measured"]) for worker in live]).values():
+                self.telemetry.add(counted)
+            self.telemetry.restarts = self._crew.restarts
+        return self.telemetry
 
     @property
     def processes(self) -> list[int]:

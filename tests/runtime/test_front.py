@@ -24,6 +24,7 @@ from forgec_runtime import (
     Workers,
     load_environment,
 )
+from forgec_runtime.telemetry import Telemetry
 from forgec_runtime.tool import Arguments, Side
 
 LIBRARY = Path(__file__).parents[2] / "generated" / "library"
@@ -40,6 +41,7 @@ class Watched:
 
     def __init__(self, env: Environment) -> None:
         self.env = env
+        self.telemetry: Telemetry | None = None
         self.door = threading.Event()
         self.door.set()
         self.entered = threading.Event()
