@@ -115,7 +115,7 @@ class Dialogue:
 
     async def _agent_calls(self, message: AssistantMessage) -> None:
         """Make the calls of a message, in order, and add their results, one each."""
-        calls = [_kept(call, self.limits.arguments) for call in message.calls]
+        calls = _numbered([_kept(call, self.limits.arguments) for call in message.calls], f"call_{self.turns}")
         self._add(self._said(message, tuple(calls)), self.seen)
         made, kept_back = self._sorted(message.calls)
         results = iter(await self._called([message.calls[i] for i in made], "agent") if made else ())
@@ -190,7 +190,7 @@ class Dialogue:
             if made > self.limits.user_calls:
                 self.end = "user"
                 return
-            await self._user_calls(utterance, made)
+            await self._user_calls(utterance)
             if self.end is not None:
                 return
         self._reveal(utterance)
@@ -199,10 +199,8 @@ class Dialogue:
         if utterance.done:
             self.end = "satisfied"
 
-    async def _user_calls(self, utterance: Utterance, made: int) -> None:
-        numbered = enumerate(utterance.calls, made - len(utterance.calls))
-        calls = tuple(call if call.id else ToolCall.of(call.name, call.arguments, f"user_{len(self.messages)}_{i}")
-                      for i, call in numbered)  # fmt: skip
+    async def _user_calls(self, utterance: Utterance) -> None:
+        calls = tuple(_numbered(utterance.calls, f"user_{len(self.messages)}"))
         self._add(Message(role="user", content=readable(utterance.text), tool_calls=calls), self.heard)
         for call, result in zip(calls, await self._called(calls, "user"), strict=True):
             self._add(_result(call, "user", result, result.text), self.heard)
@@ -242,6 +240,18 @@ def _kept(call: ToolCall, most: int) -> ToolCall:
         return call
     arguments = call.arguments if len(call.arguments) <= most else call.arguments[:KEPT]
     return ToolCall.of(readable(call.name[:MAX_NAME]), readable(arguments), call.id)
+
+
+def _numbered(calls: Sequence[ToolCall], prefix: str) -> list[ToolCall]:
+    """Calls with ids that tell them apart: what has none, or that of another, gets one of its own."""
+    ids: set[str] = set()
+    found = []
+    for i, call in enumerate(calls):
+        if not call.id or call.id in ids:
+            call = ToolCall.of(call.name, call.arguments, f"{prefix}_{i}")
+        ids.add(call.id)
+        found.append(call)
+    return found
 
 
 def ending(tools: Sequence[Tool]) -> frozenset[str]:

@@ -19,7 +19,7 @@ from forgec.rollouts.trajectory import Trajectory
 from forgec_runtime import AsyncEnvironment, Environment, load_environment
 
 GENERATED = Path(__file__).parents[2] / "generated"
-QUICK = Patience(timeout=1.0, retries=12, first_wait=0.001, longest_wait=0.01)
+QUICK = Patience(timeout=2.0, retries=12, first_wait=0.001, longest_wait=0.01)
 """Patience for tests: nobody waits long."""
 
 

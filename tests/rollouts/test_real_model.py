@@ -54,7 +54,7 @@ def address() -> Iterator[str]:
             pytest.fail("the server has not begun")
     finally:
         server.kill()
-        server.wait()
+        server.communicate()
 
 
 def test_a_real_model_plays(address: str, tmp_path: Path) -> None:

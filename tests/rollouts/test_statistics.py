@@ -10,7 +10,7 @@ from statistics import fmean
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forgec.commands import forgec
@@ -22,6 +22,7 @@ from tests.rollouts.playing import GENERATED
 OUTCOMES = st.lists(st.booleans(), min_size=1, max_size=6)
 
 
+@settings(deadline=None)
 @given(OUTCOMES, st.data())
 def test_passes_are_what_all_ways_to_draw_give(outcomes: list[bool], data: st.DataObject) -> None:
     k = data.draw(st.integers(1, len(outcomes)))
@@ -59,6 +60,7 @@ def test_sign_test(better: int, worse: int, p: float) -> None:
     assert statistics.sign_test(better, worse) == statistics.sign_test(worse, better) == p
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(OUTCOMES, OUTCOMES), min_size=1, max_size=6))
 def test_sign_flips_are_all_flips(pairs: list[tuple[list[bool], list[bool]]]) -> None:
     rewards = [([float(one) for one in first], [float(one) for one in second]) for first, second in pairs]
@@ -70,6 +72,7 @@ def test_sign_flips_are_all_flips(pairs: list[tuple[list[bool], list[bool]]]) ->
     assert statistics.flip_test(rewards) == pytest.approx(expected)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12))
 def test_with_single_trials_the_flip_test_is_mcnemars(pairs: list[tuple[bool, bool]]) -> None:
     better = sum(second > first for first, second in pairs)
