@@ -36,6 +36,10 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "transformers": "forgec/training/",
     "tokenizers": "forgec/training/tokenizer.py",
     "safetensors": "forgec/training/",
+    "prometheus_client": "runtime/forgec_runtime/prometheus.py",
+    "yaml": "forgec/documents/reading.py",
+    "docstring_parser": "forgec/documents/functions.py",
+    "inflection": "forgec/synthesis/drafting/words.py",
 }
 
 

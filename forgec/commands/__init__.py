@@ -10,6 +10,7 @@ from forgec.diagnostics import did_you_mean
 
 COMMANDS = {
     "new": "Begin a spec: an example, or a draft from a schema or data.",
+    "synth": "Make a spec of documentation of tools.",
     "check": "Find what is wrong with specs.",
     "rule": "Explain findings.",
     "fmt": "Lay out specs the one way that everybody does.",

@@ -45,7 +45,7 @@ def legal(original: str, what: str, taken: Iterable[str], position: int) -> str:
 
     `position`, from 1, names it where the original has no letter or digit that a name may have.
     """
-    name = _snake(original) or f"{what}_{position}"
+    name = snake(original) or f"{what}_{position}"
     if not name[0].isalpha():
         name = f"{what[0]}_{name}"
     name = name[:MAX_NAME].rstrip("_")
@@ -61,7 +61,7 @@ def legal(original: str, what: str, taken: Iterable[str], position: int) -> str:
 
 def type_name(words: str, taken: Iterable[str]) -> str:
     """`order_status` as the name of an enum, `OrderStatus`, unlike every name in `taken`."""
-    base = "".join(part.capitalize() for part in _snake(words).split("_")) or "Values"
+    base = "".join(part.capitalize() for part in snake(words).split("_")) or "Values"
     base = (base if base[0].isalpha() else f"E{base}")[: MAX_NAME - 4]
     name, number, used = base, 1, {other.lower() for other in taken}
     while name.lower() in used:
@@ -82,7 +82,7 @@ def singulars(table: str) -> list[str]:
     return found
 
 
-def _snake(original: str) -> str:
+def snake(original: str) -> str:
     plain = unicodedata.normalize("NFKD", original.translate(_LETTERS)).encode("ascii", "ignore").decode()
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", plain)
     return re.sub(r"[^a-z0-9]+", "_", parted.lower()).strip("_")

@@ -54,7 +54,7 @@ def write_spec(draft: Draft, name: str, sources: str) -> SpecText:
     out.add('policy """', "  Answer questions about the data. Change nothing.", '  """', "")
     out.heading("What there is")
     for enum in draft.enums:
-        _enum(out, enum)
+        add_enum(out, enum)
     for table in draft.tables:
         _table(out, table)
     for invariant in draft.invariants:
@@ -74,7 +74,8 @@ def write_spec(draft: Draft, name: str, sources: str) -> SpecText:
     return out
 
 
-def _enum(out: SpecText, enum: Enum) -> None:
+def add_enum(out: SpecText, enum: Enum) -> None:
+    """The declaration of an enum; values that are plain words stand bare."""
     plain = all(_BARE.fullmatch(value) and value not in _WORDS for value in enum.values)
     values = [value if plain else "'" + without_controls(value).replace("'", "''") + "'" for value in enum.values]
     line = f"enum {enum.name} {{ {', '.join(values)} }}"

@@ -1,0 +1,1 @@
+"""From documentation of tools to a spec: by rule (`drafting`)."""

@@ -1,0 +1,208 @@
+"""What each operation is for, by its name, its method and path, and the shape of what it gives."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from forgec.documents import Api, Operation, Shape
+from forgec.starting.names import snake
+from forgec.synthesis.drafting.words import Act, act_of, after, noun, says_many, singular, words
+
+Kind: TypeAlias = Literal[
+    "create", "one", "many", "update", "delete", "status", "count", "login", "logout", "session", "add", "calculate",
+    "handover", "unknown"
+]  # fmt: skip
+
+_LOGIN = re.compile(r"(log|sign)_?in|authenticate")
+_HANDOVER = re.compile(r"(transfer|escalate|hand_?over)_(.*_)?(human|agent|person|operator)")
+_LOGOUT = re.compile(r"(log|sign)_?(out|off)")
+_COUNTS = {"count", "stats", "statistics"}
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What an operation is for: `verb` is the word that says so, `noun` the one thing that it is done to, and
+    `qualifiers` what else stands before that in the name.
+    """
+
+    operation: Operation
+    kind: Kind
+    verb: str
+    noun: str
+    qualifiers: tuple[str, ...] = ()
+    attribute: str = ""
+    """Which part of the thing it is about: `get_user_id` is about the id of a user."""
+    before: str = ""
+    """The noun in front of the verb, where there is one, too: `store_search_recommended`."""
+    many: bool = False
+    """Whether it speaks of several rows."""
+    member: bool = False
+    """Whether it puts a value into a collection, or takes one out: `add_to_watchlist`."""
+    late: bool = False
+    """Whether it speaks of the latest row alone."""
+
+
+def purposes(api: Api) -> list[Purpose]:
+    """The purposes of all operations, in order. A compound noun is cut to its last word where that is a noun of other
+    operations: `user_ticket` beside `ticket` is a ticket.
+    """
+    found = [_purpose(operation, api) for operation in api.operations]
+    nouns = Counter(one.noun for one in found if one.noun)
+    found = _collected(found)
+    firm = Counter(one.noun for one in found if one.noun and not one.before)
+    return [_cut(one, nouns, firm) for one in found]
+
+
+def _collected(found: list[Purpose]) -> list[Purpose]:
+    """What is added to, or removed from, something that an operation lists plain values of is a member of that."""
+    lists = {
+        one.noun
+        for one in found
+        if one.kind in ("one", "many") and not one.operation.parameters and _is_plain_list(one)
+    }
+    return [
+        replace(one, noun=goal, member=True)
+        if one.kind in ("create", "delete") and (goal := _goal(one)) in lists and len(one.operation.parameters) == 1
+        else one
+        for one in found
+    ]
+
+
+def _goal(purpose: Purpose) -> str:
+    """What something is put into, or taken out of."""
+    return "_".join(noun(after(words(purpose.operation.name), "to", "from"))[0])
+
+
+def _is_plain_list(purpose: Purpose) -> bool:
+    shape = purpose.operation.result
+    inner = shape.fields[0].shape if shape is not None and len(shape.fields) == 1 else shape
+    return inner is not None and inner.kind == "list" and inner.of is not None and inner.of.kind in ("text", "integer")
+
+
+def _cut(purpose: Purpose, nouns: Counter[str], firm: Counter[str]) -> Purpose:
+    if purpose.before and not firm[purpose.noun]:
+        ends = [noun for noun in firm if noun == purpose.before or noun.endswith(f"_{purpose.before}")]
+        if ends:
+            return replace(purpose, noun=max(ends, key=lambda noun: nouns[noun]))
+    if purpose.kind == "add" and not firm[purpose.noun] - 1:
+        return replace(purpose, noun="account")
+    parts = purpose.noun.split("_")
+    for start in range(1, len(parts)):
+        rest = "_".join(parts[start:])
+        if nouns[rest]:
+            return replace(purpose, noun=rest, qualifiers=(*parts[:start], *purpose.qualifiers))
+    if (
+        purpose.kind == "one"
+        and nouns[purpose.noun] == 1
+        and purpose.operation.parameters
+        and not purpose.operation.path
+    ):
+        # whose it is may stand in the parameters: `check_balance(user_name)`
+        for parameter in purpose.operation.parameters:
+            owner = re.sub(r"_?(name|id)$", "", snake(parameter.name))
+            if owner != purpose.noun and (nouns[owner] or owner == "user") and parameter.required:
+                return replace(purpose, noun=owner, attribute=purpose.noun)
+    if purpose.kind in ("one", "update"):
+        for start in range(len(parts)):
+            for end in range(len(parts) - 1, start, -1):
+                thing = "_".join(parts[start:end])
+                if nouns[thing] and thing != purpose.noun:
+                    return replace(
+                        purpose, noun=thing, attribute="_".join(parts[end:]), qualifiers=tuple(parts[:start])
+                    )
+    return purpose
+
+
+def _purpose(operation: Operation, api: Api) -> Purpose:
+    named = words(operation.name)
+    joined = "_".join(named)
+    at = next((i for i, word in enumerate(named[:4]) if act_of(word, first=not i) is not None), None)
+    if at is None:
+        at = next((i for i, word in enumerate(named[:4]) if act_of(word) == "read"), None)
+    late = bool(re.search(r"\b(latest|last|most recent|newest)\b", f"{joined.replace('_', ' ')} {operation.doc}", re.I))
+    if _LOGOUT.search(joined):
+        return Purpose(operation, "logout", "log", "")
+    if _LOGIN.search(joined):
+        asks = at is not None and act_of(named[at]) == "read"
+        return Purpose(operation, "session" if asks or "status" in named else "login", "log", "")
+    if named == ["calculate"]:
+        return Purpose(operation, "calculate", "calculate", "")
+    if _HANDOVER.search(joined):
+        return Purpose(operation, "handover", "transfer", "")
+    verb = named[at] if at is not None else ""
+    act: Act | None = act_of(verb)
+    rest = named[at + 1 :] if at is not None else named
+    routed = _route(operation) if operation.path else None
+    if routed is not None and (act is None or operation.method in ("put", "patch", "delete")):
+        act_, verb_ = routed[1]
+        if act is None or act_ != "status":
+            act, verb = (act_, verb_ or verb or operation.method)
+    thing, plural = noun(rest)
+    if routed is not None and routed[0]:
+        thing, plural = [routed[0]], plural
+    named_shape = _named(operation.result, api)
+    if named_shape and (not thing or (not operation.path and named_shape == "_".join(thing))):
+        thing = [named_shape]
+    many = plural or says_many(named) or _is_list(operation.result)
+    sends_file = verb == "upload" and "{" in operation.path
+    kind: Kind = "count" if _COUNTS & set(named) else "unknown" if sends_file else _kind(act, many, operation)
+    before = "_".join(noun(named[:at])[0]) if at else ""
+    return Purpose(operation, kind, verb, "_".join(thing) or before, before=before, many=many, late=late)
+
+
+def _kind(act: str | None, many: bool, operation: Operation) -> Kind:
+    if act == "read":
+        required = [p for p in operation.parameters if p.required]
+        if _is_list(operation.result):
+            return "many"
+        if operation.path.rstrip("/").endswith("}") or (required and not many):
+            return "one"
+        return "many" if many else "one"
+    if act in ("create", "update", "delete", "status", "count", "add"):
+        return act  # type: ignore[return-value]  # one of the literals
+    return "unknown"
+
+
+def _route(operation: Operation) -> tuple[str, tuple[Act | None, str]] | None:
+    """The noun of a path, and what its method, or a verb at its end, does to it."""
+    segments = [part for part in operation.path.split("/") if part]
+    holes = [part.startswith(("{", ":")) for part in segments]
+    ends_in_hole = bool(holes) and holes[-1]
+    plain = [
+        part for part, hole in zip(segments, holes, strict=True) if not hole and not re.fullmatch(r"v\d+|api", part)
+    ]
+    verb = ""
+    while len(plain) > 1 and (last := words(plain[-1])) and act_of(last[0], first=len(last) > 1) is not None:
+        verb = last[0]
+        plain.pop()
+    thing = singular("_".join(words(plain[-1]))) if plain else ""
+    if verb and operation.method in ("post", "put", "patch"):
+        return thing, (act_of(verb), verb)
+    by_method: Mapping[str, Act] = {
+        "get": "read", "post": "update" if ends_in_hole else "create", "put": "update", "patch": "update",
+        "delete": "delete",
+    }  # fmt: skip
+    return thing, (by_method.get(operation.method), "")
+
+
+def _named(result: Shape | None, api: Api) -> str:
+    """The noun of the record that a result is made of."""
+    if result is None:
+        return ""
+    inner = result.of if result.kind == "list" and result.of is not None else result
+    return snake(inner.name) if inner.name in api.schemas else ""
+
+
+def _is_list(result: Shape | None) -> bool:
+    """Whether a result is a list of rows, or a record around one."""
+    if result is None:
+        return False
+    if result.kind == "list":
+        return True
+    lists: Sequence[Shape] = [field.shape for field in result.fields if field.shape.kind == "list"]
+    scalars = [field for field in result.fields if field.shape.kind in ("text", "number", "date", "timestamp")]
+    return len(lists) == 1 and not scalars
