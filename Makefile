@@ -20,6 +20,7 @@ train-demo: $(VENV)/installed
 	$(BIN)/forgec compile $(DEMO)/specs/*.afs --out $(DEMO)/generated
 	$(BIN)/forgec certify $(DEMO)/specs/*.afs
 	$(BIN)/forgec train examples/training/demo.toml --out $(DEMO)/run
+	$(BIN)/forgec report $(DEMO)/run
 
 # Lints, types, architecture, and the whole test suite; what tau2-bench judges is skipped where that cannot be had.
 test: $(VENV)/installed lint types tau2

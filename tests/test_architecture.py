@@ -32,6 +32,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "prompt_toolkit": "forgec/playing/terminal.py",
     "duckdb": "runtime/forgec_runtime/engine.py",
     "orjson": "runtime/forgec_runtime/results.py",
+    "matplotlib": "forgec/training/figures.py",
     "torch": "forgec/training/",
     "transformers": "forgec/training/",
     "tokenizers": "forgec/training/tokenizer.py",

@@ -26,6 +26,7 @@ COMMANDS = {
     "run": "Play the tasks of an environment and pay rewards.",
     "compare": "Tell whether one of two runs was better.",
     "train": "Train a small policy in environments, on a CPU.",
+    "report": "Draw what runs of training have learned.",
 }
 """Every command with its line in the overview; the code is in the module of the same name."""
 
@@ -79,4 +80,5 @@ def forgec() -> None:
       forgec run library --agent gold --agent noop
       forgec compare before.jsonl after.jsonl
       forgec train desk.toml --out runs/desk
+      forgec report runs/desk
     """

@@ -283,7 +283,8 @@ class Training:
             found.setdefault(one.trajectory.environment, []).append(one.trajectory)
         told = {name: _told(self._top(name), played) for name, played in found.items()}
         if told:
-            self.metrics.add(self.state.phase, self.state.step, "evaluation", {"split": split, "environments": told})
+            content = {"split": split, "environments": told, "times": self._times()}
+            self.metrics.add(self.state.phase, self.state.step, "evaluation", content)
             successes = ", ".join(f"{name} {one['success']:.0%}" for name, one in told.items())
             self.tell(f"{self.state.phase} {self.state.step}: success on {split.replace('_', ' ')} tasks: {successes}")
         if keep is not None:
@@ -348,7 +349,7 @@ class Training:
         self.state.seconds[phase] = self.state.seconds.get(phase, 0.0) + seconds
 
     def _times(self) -> dict[str, float]:
-        return {"cpu": self.state.seconds[self.state.phase]}
+        return {"cpu": self.state.seconds.get(self.state.phase, 0.0)}
 
     def _steps_of(self, phase: Phase) -> int:
         lines = (self.folder / "metrics.jsonl").read_bytes().splitlines()
