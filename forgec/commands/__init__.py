@@ -27,6 +27,7 @@ COMMANDS = {
     "compare": "Tell whether one of two runs was better.",
     "train": "Train a small policy in environments, on a CPU.",
     "report": "Draw what runs of training have learned.",
+    "serve-policy": "Answer for a trained policy, as OpenAI's chat completions do.",
 }
 """Every command with its line in the overview; the code is in the module of the same name."""
 
@@ -46,7 +47,7 @@ class _Lazy(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"forgec.commands.{name}_command").command
+        command: click.Command = import_module(f"forgec.commands.{name.replace('-', '_')}_command").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from typing import Any
 
 from transformers import Qwen3ForCausalLM
 
@@ -117,7 +118,7 @@ class Stage:
                 lambda part: agents((environment.name, part.task.name, part.seed, part.trial))(part),
                 self.users, self.limits, over=over,
             )  # fmt: skip
-            front = await stack.enter_async_context(AsyncEnvironment(environment))
+            front: AsyncEnvironment[Any] = await stack.enter_async_context(AsyncEnvironment(environment))
             await Runner(environment, front, setup, keep, failures).play(asked, len(asked))
 
         async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:

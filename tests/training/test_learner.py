@@ -92,7 +92,7 @@ def test_a_masked_trajectory_changes_nothing_whatever_it_was_paid() -> None:
 
 def test_the_size_of_a_portion_changes_nothing_but_roundings() -> None:
     for aggregation in ("tokens", "trajectories", "constant"):
-        options = {"objective": {"aggregation": aggregation, "constant_length": 20}}
+        options: dict[str, Any] = {"objective": {"aggregation": aggregation, "constant_length": 20}}
         (whole, told), (parts, again) = reinforced(MIXED, **options), reinforced(MIXED, learner(portion=10), **options)
         for first, second in zip(whole.model.parameters(), parts.model.parameters(), strict=True):
             torch.testing.assert_close(first, second, atol=1e-5, rtol=1e-3)
