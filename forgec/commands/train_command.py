@@ -97,7 +97,7 @@ def command(
 def _train(
     config: Path | None, out: Path | None, overrides: tuple[str, ...], resume: Path | None, dry_run: bool
 ) -> None:
-    from forgec.training import opening
+    from forgec.training import curves, opening, outcome
     from forgec.training.config import read
     from forgec.training.planning import told
     from forgec.training.run import RunStopped, Training
@@ -129,4 +129,4 @@ def _train(
             opened.stage,
             lambda line: click.echo(line, err=True),
         ).play()
-    click.echo(f"{folder}: trained; see metrics.jsonl and transcripts")
+    click.echo(outcome.told(curves.read(folder)))

@@ -48,6 +48,7 @@ def test_a_run_is_trained_drawn_and_not_begun_twice(config: Path, tmp_path: Path
     out = tmp_path / "run"
     trained = invoke("train", config, "--out", out, "--set", "seed=4")
     assert trained.exit_code == 0 and "success on held out tasks: phone" in trained.stderr
+    assert "phone, held out" in trained.stdout and "nothing else" in trained.stdout
     assert json.loads((out / "run.json").read_text())["config"]["seed"] == 4
     drawn = invoke("report", out)
     assert drawn.exit_code == 0
