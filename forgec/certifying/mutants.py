@@ -101,7 +101,7 @@ def _tells_most(one: Mutant) -> tuple[bool, bool, bool]:
 
 
 def _is_alternative(trial: Trial, one: Mutant) -> bool:
-    """Whether nothing but the plan speaks against what a plan ends in that took another one of a list.
+    """Whether nothing but the plan speaks against what a plan ends in that chose otherwise where nobody says what.
 
     It goes through, all that is expected holds, what is to be said is said, and no rule is broken. Where nothing is
     expected or said nobody can tell.

@@ -57,7 +57,7 @@ class Argument:
         assert probe.result is not None
         known = {**known_before(gold, name), name: probe.result.value}
         run = Run(probe.episode.fork(), gold.task, gold.graph, known, gold.graph.after(name))
-        chosen = probe.arguments.get(self.name, LEFT_OUT) in self.choice
+        chosen = self.name not in self.call.arguments or probe.arguments.get(self.name, LEFT_OUT) in self.choice
         return Mutant(CHANGED, self._text(probe), gold, run, (probe.episode, self.after), chosen)
 
     def _text(self, probe: Probe) -> str:

@@ -16,7 +16,8 @@ LEFT, CHANGED, ADDED = "a call left out", "another argument", "a write added"
 
 @dataclass
 class Mutant:
-    """One perturbed plan. `chosen` says whether it takes another one of a list than the plan."""
+    """One perturbed plan. `chosen` says whether nobody names what is perturbed: the plan took another one
+    of a list, or left it out."""
 
     kind: str
     text: str
