@@ -22,7 +22,7 @@ from .hashes import Hashes
 from .limits import MAX_RESULT, too_long
 from .query import Query
 from .results import Result
-from .reward import Reward, reward
+from .reward import Reward, reward, rewards
 from .schema import Index, Table
 from .tasks import Kind, Task, TaskError
 from .tool import Arguments, Side, Tool, decode_arguments, unknown_tool
@@ -175,7 +175,7 @@ class Environment:
 
     def rewards(self, asked: Iterable[tuple[Episode, Task]]) -> list[Reward]:
         """The rewards of many episodes, each for a task."""
-        return [self.reward(episode, task) for episode, task in asked]
+        return rewards(self, asked)
 
     def step(self, calls: Sequence[StepCall], by: Side | None = "agent") -> list[Result]:
         """Run calls of any tools in any episodes; the results are in the order of the calls.

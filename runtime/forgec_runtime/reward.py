@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 from typing import Literal as OneOf
 
 from .encoding import encode
 from .equality import Difference, differences, equal, plainly_equal, shown
-from .errors import Fault
 from .plan import GoldRun, gold_run
 from .positions import without_gaps
 from .results import json_able
 from .says import said
 from .starts import evaluate
 from .states import BaseRows, Changes
-from .tasks import Computed, Never, Task
+from .tasks import Never, Task
 
 if TYPE_CHECKING:
     from .environment import Environment
@@ -56,26 +56,53 @@ def reward(env: Environment, episode: Episode, task: Task) -> Reward:
 
     Raises `GoldError` when the task's own plan fails, and `ValueError` for an episode of another world or start.
     """
+    return rewards(env, [(episode, task)])[0]
+
+
+def rewards(env: Environment, asked: Iterable[tuple[Episode, Task]]) -> list[Reward]:
+    """The rewards of many episodes: DuckDB is asked once for what gold expects of all those of a task.
+
+    Raises what `reward` does.
+    """
+    pairs = list(asked)
+    for episode, task in pairs:
+        _check(episode, task)
+    runs = [gold_run(env, task, episode.seed) for episode, task in pairs]
+    holding = _holding(env, [(episode, gold) for (episode, _), gold in zip(pairs, runs, strict=True)])
+    return [
+        _reward(env, episode, task, gold, holds)
+        for (episode, task), gold, holds in zip(pairs, runs, holding, strict=True)
+    ]
+
+
+def _check(episode: Episode, task: Task) -> None:
     if episode.world != task.world:
         raise ValueError(f"{task.name} plays in {task.world}, the episode in {episode.world}")
     if episode.task is not task and (task.prepared or task.never):
         raise ValueError(f"the episode did not begin with the task {task.name}")
-    nearest: tuple[Shortfall, ...] | None = None
-    for plan in range(len(task.plans)):
-        reasons = shortfalls(env, episode, gold_run(env, task, episode.seed, plan))
-        if nearest is None or len(reasons) < len(nearest):
-            nearest = reasons
+
+
+def _reward(env: Environment, episode: Episode, task: Task, gold: GoldRun, holds: Sequence[bool]) -> Reward:
+    """The reward, where it is known which of gold's expectations hold."""
+    nearest = _against(env, episode, gold, holds)
+    for plan in range(1, len(task.plans)):
         if not nearest:
             break
-    assert nearest is not None
+        reasons = shortfalls(env, episode, gold_run(env, task, episode.seed, plan))
+        if len(reasons) < len(nearest):
+            nearest = reasons
     return Reward(0.0 if nearest else 1.0, nearest)
 
 
 def shortfalls(env: Environment, episode: Episode, gold: GoldRun) -> tuple[Shortfall, ...]:
     """What keeps an episode from being as one plan wants it. Raises `ValueError` for an episode of another world."""
+    return _against(env, episode, gold, _holding(env, [(episode, gold)])[0])
+
+
+def _against(env: Environment, episode: Episode, gold: GoldRun, holds: Sequence[bool]) -> tuple[Shortfall, ...]:
     return (
         *_state(episode, gold),
-        *_expectations(env, episode, gold),
+        *_expectations(gold, holds),
         *_sayings(episode, gold),
         *_forbidden(env, episode, gold),
         *_rules(episode),
@@ -115,19 +142,29 @@ def _beside(actual: Episode, wanted: Episode) -> tuple[tuple[Table[Any], ...], B
     return tuple(base.tables.values()), lambda name, keys: base.rows(base.tables[name], keys), ours, theirs
 
 
-def _expectations(env: Environment, episode: Episode, gold: GoldRun) -> list[Shortfall]:
-    return [
-        Shortfall("expect", f"expected: {expectation.text}")
-        for expectation in gold.task.expect
-        if not _holds(env, episode, expectation.condition, gold)
-    ]
+def _expectations(gold: GoldRun, holds: Sequence[bool]) -> list[Shortfall]:
+    expected = zip(gold.task.expect, holds, strict=True)
+    return [Shortfall("expect", f"expected: {expectation.text}") for expectation, met in expected if not met]
 
 
-def _holds(env: Environment, episode: Episode, condition: Computed, gold: GoldRun) -> bool:
-    try:
-        return evaluate(env, episode, condition, gold.values) is True
-    except Fault:  # a state in which the condition has no answer, such as two rows where one was to be
-        return False
+def _holding(env: Environment, judged: Sequence[tuple[Episode, GoldRun]]) -> list[list[bool]]:
+    """Which expectations of its gold run hold in each episode.
+
+    None does whose condition has no answer there, such as two rows where one was to be.
+    """
+    holding = [[False] * len(gold.task.expect) for _, gold in judged]
+    waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for i, (episode, gold) in enumerate(judged):
+        for j, expectation in enumerate(gold.task.expect):
+            waiting.setdefault((id(episode.base), id(expectation.condition)), []).append((i, j))
+    for places in waiting.values():
+        i, j = places[0]
+        condition = judged[i][1].task.expect[j].condition
+        asks = [(judged[i][0], [ref.read(judged[i][1].values) for ref in condition.inputs]) for i, _ in places]
+        answers = env.evaluate_all(condition.query, asks, condition.kind)
+        for (i, j), answer in zip(places, answers, strict=True):
+            holding[i][j] = answer is True
+    return holding
 
 
 def _sayings(episode: Episode, gold: GoldRun) -> list[Shortfall]:

@@ -195,7 +195,7 @@ class _Player:
         return failed
 
     def rewards(self, asked: list[tuple[int, str, list[str]]]) -> list[Any]:
-        rewards = [self.env.reward(self._told(number, said), self.env.tasks[task]) for number, task, said in asked]
+        rewards = self.env.rewards((self._told(number, said), self.env.tasks[task]) for number, task, said in asked)
         return [(reward.value, [(reason.kind, reason.text) for reason in reward.reasons]) for reward in rewards]
 
     def snapshot(self, number: int, said: list[str]) -> str:

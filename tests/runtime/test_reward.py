@@ -14,12 +14,14 @@ import pytest
 from forgec_runtime.agents import AGENTS, RandomAgent
 from forgec_runtime.environment import Environment
 from forgec_runtime.episode import Episode
-from forgec_runtime.plan import GoldError, gold_run, play_gold
+from forgec_runtime.loading import load_environment
+from forgec_runtime.plan import GoldError, follow, gold_run, play_gold
 from forgec_runtime.results import json_able
 from forgec_runtime.reward import Reward, reward, state_differences
 from forgec_runtime.tasks import Computed, Expectation, Fact, Literal, Plan, Reason, Ref, Saying, Step, Task, TaskError
 from tests.runtime.desk import LENT, MOST, RETURN, SETTLE, SHELF, make_desk
 
+LIBRARY = Path(__file__).parents[2] / "generated" / "library"
 SPOKEN = ("It was 222; you paid $4.50.", "Two (2) books are out.")
 
 
@@ -149,6 +151,21 @@ def test_an_expectation_that_cannot_be_computed_does_not_hold(env: Environment) 
     many = Computed(SHELF, kind="row")
     verdict = reward(env, played(env), dataclasses.replace(RETURN, plans=(Plan(),), expect=(Expectation("one", many),)))
     assert texts(verdict) == ["expected: one"]
+
+
+def test_many_episodes_are_judged_at_once() -> None:
+    env = load_environment(LIBRARY)
+    tasks = list(env.tasks.values())
+    asked = [(env.reset(task.name, seed), task) for task in tasks for seed in range(3)]
+    for episode, task in asked[::2]:
+        episode.messages.extend(follow(env, episode, task).answers)
+    one_by_one = [texts(reward(env, episode, task)) for episode, task in asked]
+    before = env.executions
+    assert [texts(found) for found in env.rewards(asked)] == one_by_one
+    assert env.executions - before == sum(len(task.expect) for task in tasks)
+    assert [] in one_by_one
+    assert any("expected:" in text for found in one_by_one for text in found)
+    assert env.rewards([]) == []
 
 
 def test_an_episode_of_another_world(env: Environment) -> None:
