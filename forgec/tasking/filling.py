@@ -14,7 +14,7 @@ from forgec.tasking.merging import Merging
 from forgec.tasking.plans import Fact, Found, Node, Plan, Request
 from forgec.tasking.reasoning import questions
 from forgec.tasking.wording import hearing, in_vain, opening, wish
-from forgec.tasking.words import Words, escaped, label_of, quoted
+from forgec.tasking.words import Words, escaped, label_of, lower_first, quoted
 from forgec_runtime import types as t
 from forgec_runtime.task_file import encoded
 
@@ -48,6 +48,7 @@ class _Filling:
             else:
                 self._look(move, tool)
         self._ask_more()
+        self._instead()
         self._unused()
         self._order()
         return self.made
@@ -58,6 +59,7 @@ class _Filling:
         found = self.merging.arguments(move)
         node = self._node(tool, move, found)
         self.merging.made(node)
+        node.at = self.merging.written
         if tool.name not in self.ground.goals:  # it lets in or out, which goes without saying
             return
         request = Request(wish(self.words, tool, {name: one.phrase for name, one in found.items()}), node.name)
@@ -97,12 +99,23 @@ class _Filling:
     def _in_vain(self, move: Move, tool: m.Tool) -> None:
         found = self.merging.arguments(move, constants=True)
         phrases = {name: one.phrase for name, one in found.items()}
-        request = Request(in_vain(self.words, tool, phrases))
+        request = Request(in_vain(self.words, tool, phrases), vain=wish(self.words, tool, phrases))
         self.made.requests.append(request)
         self.made.kinds.append("refusal")
         for one in found.values():
             for need in one.needs:
                 self._keep(need)
+
+    def _instead(self) -> None:
+        """Now and then the next thing that is wanted is wanted in the place of what is refused."""
+        found: list[Request] = []
+        for request in self.made.requests:
+            last = found[-1] if found else None
+            if last is not None and last.vain and request.node and not request.when and self.chance.random() < 0.6:
+                found.pop()
+                request.text = f"{last.vain} If that is not possible, {lower_first(request.text)}"
+            found.append(request)
+        self.made.requests = found
 
     def _keep(self, name: str) -> None:
         self.kept.add(name)
@@ -239,8 +252,15 @@ class _Filling:
             wanted = isinstance(cell.type, kinds) and value not in (0, "")
             key = name == "id" or name.endswith("_id")
             if wanted and not key and cell.references is None and value is not None and repr(value) not in named:
-                found.append(name)
+                if self._has_words(tool, name, len(tool.returns.shape.columns)):
+                    found.append(name)
         return found
+
+    def _has_words(self, tool: m.Tool, name: str, fields: int) -> bool:
+        """Whether a field of a result is called like a column, or told of in the tool's documentation."""
+        if self.words.returned(tool, fields) or self.words.told(tool, fields):
+            return True
+        return any(table.column(name) is not None for table in self.ground.spec.tables.values())
 
     def _ask_more(self) -> None:
         """Questions about what was looked up for the calls."""

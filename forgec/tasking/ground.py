@@ -10,6 +10,7 @@ from typing import Any
 from forgec.model import spec as m
 from forgec.model.uses import functions_in, reads_of, tables_in, trees, writes_of
 from forgec.sql.query import Sql
+from forgec.sql.scope import Rows
 from forgec.sql.tree import Value, exp
 from forgec.tasking.examples import examples_of
 from forgec.tasking.guards import Guard, guards_of
@@ -78,6 +79,16 @@ class Ground:
         """The tools of the agent that only look."""
         tools = self.spec.tools.values()
         return [t.name for t in tools if not self.writes[t.name] and t.returns and not t.ends and t.side == "agent"]
+
+    @cached_property
+    def asked(self) -> list[str]:
+        """The tools that only look, without those that are there to find somebody among others."""
+        finders = [name for name, _ in self.gives.get(self.people.table or "", ())]
+        return [
+            name
+            for name in self.readers
+            if name not in finders or not isinstance(getattr(self.spec.tools[name].returns, "shape", None), Rows)
+        ]
 
     @cached_property
     def gives(self) -> Mapping[str, list[tuple[str, str]]]:

@@ -135,7 +135,7 @@ class Merging:
                 return found
         if isinstance(value, Mapping | bool) or value == "" or constants or isinstance(parameter.type, t.Enum):
             return Found(_given(value), self.words.parameter(parameter, value))
-        if origin.table == self.ground.people.table and not origin.new:
+        if origin.table == self.ground.people.table and not origin.new and isinstance(value, str):
             doc = f"your {label_of(origin.path[-1])}"
         else:
             doc = self.words.of_parameter(parameter)

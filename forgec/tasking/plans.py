@@ -61,12 +61,13 @@ class Source:
 
 @dataclass
 class Request:
-    """What the user asks for; `node` is the call that does it, if one does."""
+    """What the user asks for; `node` is the call that does it, if one does, and `vain` what is asked if none does."""
 
     text: str
     node: str = ""
     after: list[str] = field(default_factory=list)
     when: str = ""
+    vain: str = ""
 
 
 @dataclass

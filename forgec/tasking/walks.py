@@ -57,7 +57,8 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
         draft.wish.append((chance.choice(entries), None))
         return
     kinds = ["write"] * draft.writes + ["look"] * draft.looks + ["refuse"] * draft.refusals
-    kind = chance.choice(kinds)
+    first = draft.refusals and not any(move.tool not in ground.entries for move in draft.moves)
+    kind = "refuse" if first and chance.random() < 0.7 else chance.choice(kinds)
     if kind == "refuse":
         guards = [
             guard for name in ground.goals for guard in ground.guards[name]
@@ -69,7 +70,7 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
         (guard,) = chance.choices(guards, [coverage.guard_weight(guard) for guard in guards])
         draft.wish.append((guard.tool, guard))
         return
-    names = [name for name in (ground.goals if kind == "write" else ground.readers) if draft.failed.get(name, 0) < 2]
+    names = [name for name in (ground.goals if kind == "write" else ground.asked) if draft.failed.get(name, 0) < 2]
     if not names:
         if kind == "write":
             draft.writes = 0
