@@ -140,8 +140,10 @@ class _Filling:
             needs += found.needs
         before = list(self.made.nodes)
         node = self.merging.call(tool, given, arguments, tuple(c for c in context if c[0]), tuple(needs))
-        about = " of ".join(["", *(phrase for label, phrase in context if not label)])
-        if not self._question(node, tool, about) and not self._row_question(node, tool, about):
+        phrases = [phrase for label, phrase in context if not label]
+        about = " of ".join(["", *phrases])
+        vague = any(len(phrase.split()) == 2 for phrase in phrases)
+        if vague or not self._question(node, tool, about) and not self._row_question(node, tool, about):
             self.made.nodes = before
 
     def _held(

@@ -91,6 +91,8 @@ class Merging:
         self.written = 0
         self.state = draft.start
         self.move: Move | None = None
+        self.picked: dict[tuple[str, str, str], Found] = {}
+        """What was picked of the rows of a node."""
 
     def before(self, move: Move) -> None:
         """Go to the state in which a call was made."""
@@ -150,7 +152,9 @@ class Merging:
         names = [part.given["$"] for part in parts]
         needs = tuple(need for part in parts for need in part.needs)
         sql = {"sql": f"[{', '.join(f'${name}' for name in names)}]"}
-        return Found(sql, " and ".join(part.phrase for part in parts), needs)
+        phrases = dict.fromkeys(part.phrase for part in parts)
+        phrase = " and ".join(phrases) if len(phrases) == len(parts) else f"{' and '.join(phrases)}, {len(parts)} times"
+        return Found(sql, phrase, needs)
 
     def _same(self, origin: Origin, value: Any) -> Found | None:
         """A value that a result has under its own name."""
@@ -248,9 +252,8 @@ class Merging:
 
     def _known(self, table: str, value: Any, taker: str) -> Found | None:
         """A key in a result that is there."""
-        for node in reversed(self.plan.nodes):
-            if not node.tool:
-                continue
+        nodes = [node for node in reversed(self.plan.nodes) if node.tool]
+        for node in sorted(nodes, key=lambda node: isinstance(node.value, list | tuple)):
             for field in self._fields(node.tool, table):
                 found = self._in(node, field, table, value)
                 if found is not None:
@@ -312,6 +315,10 @@ class Merging:
 
     def _picked(self, source: Source, field: str, table: str, value: Any) -> Found | None:
         """The reason that picks the row with a key, out of several."""
+        place = (source.sql, field, repr(value))
+        known = self.picked.get(place)
+        if known is not None and all(any(node.name == need for node in self.plan.nodes) for need in known.needs):
+            return known
         distinct = list({repr(row.get(field)): row for row in reversed(source.rows)}.values())
         wanted = next((row for row in distinct if row.get(field) == value), None)
         if wanted is None:
@@ -330,7 +337,9 @@ class Merging:
         doc = "the only one" if one == ANY else self._phrase(table, (), one, source.columns)
         name = self._reason(f"{field.removesuffix('_id')}", sql, doc, value, (source.node,))
         self.plan.distractors += len(distinct) - 1
-        return Found({"$": name}, self._phrase(table, source.context, one, source.columns), (name,))
+        found = Found({"$": name}, self._phrase(table, source.context, one, source.columns), (name,))
+        self.picked[place] = found
+        return found
 
     def _criterion(
         self, source: Source, rows: list[Any], wanted: Mapping[str, Any], table: str, plain: bool

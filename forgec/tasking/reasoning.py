@@ -71,6 +71,7 @@ def criteria(rows: Sequence[Row], wanted: Row, columns: Columns) -> list[Criteri
         found += [Criterion((), name, most) for name in extreme]
         found += [Criterion(((kind, wanted[kind]),), name, most) for kind in kinds for name in extreme]
     plain = [name for name in telling if isinstance(columns[name].type, t.Text)]
+    plain = [name for name in plain if len(Criterion(((name, wanted[name]),)).picks(rows)) > 1]
     found += [Criterion(((a, wanted[a]), (b, wanted[b]))) for i, a in enumerate(plain) for b in plain[i + 1 :]]
     return [one for one in found if [id(row) for row in one.picks(rows)] == [id(wanted)] and _is_choice(one, rows)]
 

@@ -18,7 +18,7 @@ from forgec_runtime import types as t
 _SPELLED = {
     "email": "e-mail address", "zip": "zip code", "gb": "GB", "qty": "quantity", "dob": "date of birth",
     "username": "user name", "due": "due date", "address1": "street", "address2": "second address line",
-    "method": "payment method",
+    "method": "payment method", "last_four": "last four digits",
 }  # fmt: skip
 _WORDS = ("email", "zip", "gb", "qty", "username")
 """Those that are spelled out inside of longer names, too."""
