@@ -28,12 +28,13 @@ ROUNDS = 15
 
 def used(pid: int | str = "self") -> float:
     """Seconds of processor time that a process has used (Linux)."""
-    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+    return float(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 def total(env: Any) -> float:
     """What this process and the workers of an environment have used."""
-    return time.process_time() + sum(map(used, env.processes if isinstance(env, Workers) else ()))
+    workers = env.processes if isinstance(env, Workers) else []
+    return float(time.process_time() + sum(used(worker) for worker in workers))
 
 
 def timed(env: Any, do: Callable[[], object]) -> tuple[float, float]:
@@ -45,7 +46,8 @@ def timed(env: Any, do: Callable[[], object]) -> tuple[float, float]:
 
 def line(what: str, found: list[tuple[float, float]], each: float = 1, unit: str = "ms") -> float:
     scale = {"ms": 1e3, "us": 1e6}[unit] / each
-    processor, wall = (statistics.median(part) * scale for part in zip(*found, strict=True))
+    processor = scale * statistics.median(one for one, _ in found)
+    wall = scale * statistics.median(one for _, one in found)
     print(f"{what:58}{processor:10.2f} {unit}{wall:10.2f} {unit}")
     return processor
 
@@ -138,7 +140,8 @@ def front() -> None:
 
     env, counting = load_environment(LIBRARY), load_environment(LIBRARY)
     counting.measure()
-    step(env), step(counting)
+    for one in (env, counting):
+        step(one)
     ways: dict[str, tuple[Environment, Callable[[], object]]] = {
         "call in a step of 1,000": (env, lambda: step(env)),
         "the same with telemetry": (counting, lambda: step(counting)),

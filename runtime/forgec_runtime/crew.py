@@ -24,7 +24,7 @@ from .worker import LONG
 SHARED_FROM = 8 * 2**20
 """Worlds whose file has at least so many bytes are put into a database once, which all workers read; so are those
 with rows outside of the package."""
-TRIES = 3
+TRIES = 5
 """How often a worker is begun again before it is given up."""
 
 _ERRORS: dict[str, type[Exception]] = {

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -238,7 +239,7 @@ class Workers:
                 worker: [one for one in some if one.made and not one.closed and not one.lost] for worker, some in held
             }
         asked = [(worker, ["snapshots", [one._number for one in some]]) for worker, some in long.items() if some]
-        if asked:
+        with suppress(WorkerError):  # whoever uses these episodes next is told
             for worker, snapshots in self._crew.exchange(asked).items():
                 for one, snapshot in zip(long[worker], snapshots, strict=True):
                     one.began, one.made = ("snapshot", snapshot), []

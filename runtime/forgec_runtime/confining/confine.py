@@ -13,6 +13,8 @@ from . import landlock, seccomp
 
 _PDEATHSIG, _DUMPABLE, _NO_NEW_PRIVS = 1, 4, 38
 
+_MOST_DESCRIPTORS = 1 << 20
+"""Some systems know no limit."""
 _ENGINE = (Path("/proc/self/cgroup"), Path("/sys/fs/cgroup"))
 """What DuckDB reads when it connects: how much memory and how many processors this process may use."""
 
@@ -40,7 +42,7 @@ def close_all_but(kept: Sequence[int]) -> None:
     for descriptor in sorted(kept):
         os.closerange(last + 1, descriptor)
         last = descriptor
-    os.closerange(last + 1, max(os.sysconf("SC_OPEN_MAX"), last + 1))
+    os.closerange(last + 1, max(min(os.sysconf("SC_OPEN_MAX"), _MOST_DESCRIPTORS), last + 1))
 
 
 def confine(readable: Sequence[Path]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import struct
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,11 +26,12 @@ _SCOPES = 0b11
 
 def version() -> int:
     """The version of Landlock that this kernel has; 0 for none, also where it is switched off."""
-    try:
-        found = ctypes.CDLL(None, use_errno=True).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION)
-    except (OSError, AttributeError, TypeError):  # no such function in this system's library
+    if platform.system() != "Linux":  # where these numbers mean something else
         return 0
-    return max(int(found), 0) if os.uname().sysname == "Linux" else 0
+    found = ctypes.CDLL(None, use_errno=True).syscall(
+        ctypes.c_long(_CREATE_RULESET), None, ctypes.c_size_t(0), _VERSION
+    )
+    return max(int(found), 0)
 
 
 def restrict(readable: Iterable[Path]) -> int:
@@ -39,7 +41,7 @@ def restrict(readable: Iterable[Path]) -> int:
     """
     found = version()
     if not found:
-        raise OSError("this kernel has no Landlock")
+        raise OSError("this kernel has no Landlock, or does not let it be used")
     rights = _FILE_RIGHTS[max(known for known in _FILE_RIGHTS if known <= found)] - 1
     fields = (rights, _TCP if found >= 4 else 0, _SCOPES if found >= 6 else 0)
     attributes = struct.pack("=QQQ", *fields)[: 24 if found >= 6 else 16 if found >= 4 else 8]

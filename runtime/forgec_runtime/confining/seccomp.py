@@ -88,8 +88,8 @@ def available() -> bool:
 
 def install() -> None:
     """Let this process make no other calls from now on. It needs `no_new_privs`. Raises `OSError`."""
-    if platform.machine() not in _MACHINES:
-        raise OSError(f"no filter is known for {platform.machine()}")
+    if platform.system() != "Linux" or platform.machine() not in _MACHINES:
+        raise OSError(f"no filter is known for {platform.system()} on {platform.machine()}")
     words = b"".join(_program())
     memory = ctypes.create_string_buffer(words)
     program = struct.pack("@HP", len(words) // 8, ctypes.addressof(memory))
