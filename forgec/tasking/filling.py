@@ -143,7 +143,7 @@ class _Filling:
         phrases = [phrase for label, phrase in context if not label]
         about = " of ".join(["", *phrases])
         vague = any(len(phrase.split()) == 2 for phrase in phrases)
-        if vague or not self._question(node, tool, about) and not self._row_question(node, tool, about):
+        if vague or (not self._question(node, tool, about) and not self._row_question(node, tool, about)):
             self.made.nodes = before
 
     def _held(
