@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from types import TracebackType
 
 from forgec.certifying.messages import receive, send
 from forgec.certifying.trial import Trial, digests
 from forgec.certifying.verdict import Outcome
-from forgec_runtime import Environment, Task
+from forgec_runtime import Environment, LoadError, Task
 
 _Asked = list[tuple[Task, int]]
 
@@ -29,16 +30,28 @@ class FreshProcess:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
+        self.stop()
+
+    def stop(self) -> None:
+        """End the process; it cannot be asked any more."""
+        if self._process is None:
+            return
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            with suppress(OSError):  # what was not sent yet
+                pipe.close()
 
     def digests(self, asked: _Asked) -> list[list[str]]:
-        """Of each task and seed, the digests of the states that its plans end in. Raises `OSError`, `EOFError`."""
+        """Of each task and seed, the digests of the states that its plans end in. Raises `LoadError`."""
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
-        send(process.stdin, asked)
-        found: list[list[str]] = receive(process.stdout)
+        try:
+            send(process.stdin, asked)
+            found: list[list[str]] = receive(process.stdout)
+        except (OSError, EOFError, ValueError) as error:
+            raise LoadError("the process that plays tasks again has died") from error
         return found
 
     def _started(self) -> subprocess.Popen[bytes]:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from forgec import certifying
+from forgec.certifying import FreshProcess, Verdict, batches
 from forgec.certifying.lock import (
     Certified,
     LockError,
@@ -21,6 +23,7 @@ from forgec.certifying.lock import (
 )
 from forgec.commands.environments import compiled
 from forgec.pipeline import check
+from forgec_runtime import Environment, LoadError, Task
 from tests.test_commands import invoke
 
 SPEC = """
@@ -259,3 +262,33 @@ def test_run_with_a_lock_of_its_own(spec: Path, tmp_path: Path) -> None:
     rows = json.loads(invoke("run", str(spec), "--lock", "elsewhere.jsonl", "--json").stdout)
     assert {row["certified"] for row in rows} == {"certified"}
     assert invoke("run", str(spec), "--lock", "nowhere.jsonl").exit_code == 2
+
+
+def test_what_is_done_is_kept_when_the_run_is_cut_short(spec: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played: list[str] = []
+
+    def certify(environment: Environment, tasks: list[Task], process: FreshProcess) -> list[Verdict]:
+        if len(played) == 1:
+            raise KeyboardInterrupt
+        played.extend(task.name for task in tasks)
+        return certifying.certify(environment, tasks, process)
+
+    monkeypatch.setattr(batches, "SIZE", 1)
+    monkeypatch.setattr(batches, "certify", certify)
+    assert invoke("certify", str(spec)).exit_code == 1
+    assert [line["task"] for line in lines(spec)] == played == ["more_salt"]
+    monkeypatch.undo()
+    monkeypatch.chdir(spec.parent)
+    result = invoke("certify", str(spec))
+    assert "2 of 2 certified" in result.output
+    assert len(lines(spec)) == 2
+
+
+def test_a_process_that_dies(spec: Path) -> None:
+    checked = check(spec)
+    assert checked.spec is not None
+    with compiled(checked.spec) as environment, FreshProcess(environment) as process:
+        assert process.digests([(environment.tasks["more_salt"], 0)])
+        process.stop()
+        with pytest.raises(LoadError, match="has died"):
+            process.digests([(environment.tasks["more_salt"], 0)])
