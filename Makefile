@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo train-demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2 real-model
+.PHONY: demo train-demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2 real-model bench-rollouts
 
 # Installs, compiles all specs, runs their tests, looks whether their tasks are certified, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed
@@ -42,6 +42,10 @@ bench: $(VENV)/installed
 # What each construct of the language costs: query steps and microseconds a call. Nothing else should run.
 bench-constructs: $(VENV)/installed
 	$(BIN)/python -m benchmarks.constructs
+
+# What the loop of dialogues costs: without a model, over HTTP, beside a slow model. Nothing else should run.
+bench-rollouts: $(VENV)/installed
+	$(BIN)/python -m benchmarks.rollouts
 
 # tau2-bench is put beside this project to judge specs/retail.afs and specs/mock.afs, where it can be had.
 TAU2 ?= $(VENV)/tau2

@@ -23,7 +23,7 @@ T = TypeVar("T")
 KEPT = 1_000
 """How many characters are kept of a text that is too long to be delivered."""
 MAX_NAME = 200
-"""How many characters of a tool's name are kept; none has as many."""
+"""How many characters of the name and the id of a call are kept; no tool has as many."""
 
 
 @dataclass
@@ -236,10 +236,11 @@ def _result(call: ToolCall, by: Any, result: Result | None, text: str) -> Messag
 
 def _kept(call: ToolCall, most: int) -> ToolCall:
     """A call as it is kept: what is too long is cut."""
-    if len(call.arguments) <= most and len(call.name) <= MAX_NAME and (call.name + call.arguments).isascii():
+    short = len(call.arguments) <= most and len(call.name) <= MAX_NAME and len(call.id) <= MAX_NAME
+    if short and call.arguments.isascii() and call.name.isascii() and call.id.isascii():
         return call
     arguments = call.arguments if len(call.arguments) <= most else call.arguments[:KEPT]
-    return ToolCall.of(readable(call.name[:MAX_NAME]), readable(arguments), call.id)
+    return ToolCall.of(readable(call.name[:MAX_NAME]), readable(arguments), readable(call.id[:MAX_NAME]))
 
 
 def _numbered(calls: Sequence[ToolCall], prefix: str) -> list[ToolCall]:

@@ -169,6 +169,15 @@ def test_of_a_thousand_calls_in_a_message_a_hundred_are_made(env: Environment) -
     assert (trajectory.calls, trajectory.end) == (101, "satisfied")
 
 
+def test_calls_get_ids_that_tell_them_apart(env: Environment) -> None:
+    given = [ToolCall.of("list_loans", {"member_id": "M001"}, id) for id in ("", "", "same", "same", "\ud800" * 9999)]
+    trajectory = one(env, AssistantMessage(calls=tuple(given)))
+    ids = [message.tool_call_id for message in results(trajectory)]
+    assert ids == [call.id for call in trajectory.messages[2].tool_calls]
+    assert len(set(ids)) == 5
+    assert Trajectory.model_validate_json(trajectory.line()) == trajectory
+
+
 # -- limits ---------------------------------------------------------------------------------------------------------
 
 

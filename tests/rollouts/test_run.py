@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 
 from forgec.commands import forgec
+from forgec.rollouts.limits import Limits
 from forgec.rollouts.store import Store, StoreError, read
 from forgec.rollouts.trajectory import Trajectory
 from forgec_runtime import Environment
@@ -115,6 +116,13 @@ def test_a_model_whose_context_is_full_ends_its_episode(env: Environment) -> Non
         one = client(server.url)
         (trajectory,) = play(env, asking(one), TASKS[:1], client=one)
     assert (trajectory.end, trajectory.turns, trajectory.reward) == ("context", 3, 0.0)
+
+
+def test_a_model_that_has_read_and_written_enough_ends_its_episode(env: Environment) -> None:
+    with serving(GoldBrain(env)) as server:
+        one = client(server.url)
+        (trajectory,) = play(env, asking(one), TASKS[:1], client=one, limits=Limits(tokens=300))
+    assert (trajectory.end, trajectory.turns) == ("tokens", 3)  # of 110 tokens each
 
 
 # -- the command --------------------------------------------------------------------------------------------------
