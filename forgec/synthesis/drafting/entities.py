@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from forgec.documents import Api, Field, Shape
 from forgec.documents.api import MISSING
 from forgec.starting.names import legal, snake, type_name
-from forgec.synthesis.drafting.purposes import Purpose
+from forgec.synthesis.drafting.purposes import Purpose, is_plain_list
 from forgec.synthesis.drafting.words import plural, singular, spoken, words
 
 _KEYS = ("id", "uuid", "number", "code", "key", "sku", "slug", "symbol", "username", "isbn", "iban")
@@ -56,7 +56,7 @@ _MOMENT = re.compile(r"YYYY-MM-DD[ T]HH", re.I)
 MAX_COLUMNS = 60
 
 
-@dataclass
+@dataclass(eq=False)
 class Column:
     """A column of an entity. `type` is as a spec writes it, without `?`."""
 
@@ -68,6 +68,8 @@ class Column:
     doc: str = ""
     references: Entity | None = None
     values: tuple[str, ...] = ()
+    called: str = ""
+    """What the document calls it, where that is no name of a spec."""
 
     @property
     def scalar(self) -> bool:
@@ -78,7 +80,7 @@ class Column:
         return self.shape.kind == "text" and not self.values
 
 
-@dataclass
+@dataclass(eq=False)
 class Entity:
     """A thing, and the table that it becomes. `given` is set where operations name the key of a new row."""
 
@@ -90,13 +92,15 @@ class Entity:
     """Whether the key of a new row is given by who makes it."""
     single: bool = False
     """Whether there is one row, which operations name by nothing."""
+    numbered: bool = False
+    """Whether no document names a key: the rows are numbered."""
     members: bool = False
     """Whether it is a collection of plain values, its keys."""
 
     def column(self, name: str) -> Column | None:
         """The key or another column by the name that a document gives it, also `ticket_id` for the `id` of tickets."""
         wanted = snake(name)
-        found = next((one for one in self.all if one.name == wanted), None)
+        found = next((one for one in self.all if wanted in (one.name, one.called)), None)
         if found is None and self.is_key(wanted):
             return self.key
         if found is None and wanted.startswith(f"{self.noun}_"):
@@ -105,7 +109,8 @@ class Entity:
 
     @property
     def all(self) -> list[Column]:
-        return [self.key, *self.columns]
+        """The columns, the key first, if there is one."""
+        return self.columns if self.single and self.numbered else [self.key, *self.columns]
 
     def is_key(self, name: str) -> bool:
         """Whether a name is one that the key goes by."""
@@ -254,8 +259,9 @@ class _Finder:
             entity = Entity(noun, table, self._key_column(noun, key))
             entity.given = key[2]
             some = self.by_noun[noun]
-            entity.members = any(one.member for one in some)
+            entity.members = any(one.member for one in some) or self._lists_values(some)
             entity.single = self._is_single(some)
+            entity.numbered = key[3]
             entities[noun] = entity
         for noun, entity in entities.items():
             self._columns(noun, entity)
@@ -268,22 +274,39 @@ class _Finder:
 
     def _is_single(self, some: list[Purpose]) -> bool:
         """Whether operations show one thing, and never say which."""
+        if any(one.kind not in ("one", "update", "status", "add") for one in some):
+            return False
         shown = [one for one in some if one.kind == "one" and not one.operation.parameters and one.operation.result]
-        named = any(list(self._identifying(one)) for one in some) or any(one.kind in ("create", "many") for one in some)
-        return bool(shown) and not named
+        sets = [one for one in some if one.kind == "update"]
+        if shown and not sets:
+            return not any(list(self._identifying(one)) for one in some)
+        return bool(sets) and not any(self._names_a_row(one) for one in some)
 
-    def _join(self, keys: dict[str, tuple[str, Shape, bool]]) -> None:
+    def _names_a_row(self, purpose: Purpose) -> bool:
+        """Whether a parameter reads as if it said which row is meant."""
+        names = [snake(one.name) for one in purpose.operation.parameters]
+        if purpose.noun in self.schemas or (purpose.noun in names and len(names) > 1):
+            return True
+        return any((words(name)[-1:] and words(name)[-1] in _KEYS) or name.endswith("name") for name in names)
+
+    def _is_setter(self, purpose: Purpose) -> bool:
+        """Whether an operation sets the one state of something: `set_wifi_status(on)`."""
+        return purpose.kind == "update" and self._is_single(self.by_noun[purpose.noun])
+
+    def _join(self, keys: dict[str, tuple[str, Shape, bool, bool]]) -> None:
         """Nouns whose key is that of another noun come after it."""
         order = sorted(keys, key=lambda noun: re.sub(r"_(id|uuid)$", "", keys[noun][0]) not in (noun, "id"))
         for noun in order:
             keys[noun] = keys.pop(noun)
 
-    def _key(self, noun: str, some: list[Purpose]) -> tuple[str, Shape, bool] | None:
-        """The name and the shape of a noun's key, and whether a new row's is given."""
+    def _key(self, noun: str, some: list[Purpose]) -> tuple[str, Shape, bool, bool] | None:
+        """The name and the shape of a noun's key, whether a new row's is given, and whether the rows are numbered."""
         member = next((one for one in some if one.member and one.kind == "create"), None)
         if member is not None:
             part = member.operation.parameters[0]
-            return snake(part.name), part.shape, True
+            return snake(part.name), part.shape, True, False
+        if self._lists_values(some):
+            return "name", Shape("text"), True, False
         votes: Counter[str] = Counter()
         shapes: dict[str, Shape] = {}
         telling = [one for one in some if one.kind in ("create", "one", "many")]
@@ -312,12 +335,16 @@ class _Finder:
             made = any(one.kind in ("create", "many") for one in some) or self._is_single(some)
             if not made or not self._any_columns(noun, some):
                 return None
-            return (f"{noun}_id", Shape("integer"), False)
+            return f"{noun}_id", Shape("integer"), False, True
         name = max(votes, key=lambda one: (votes[one], -list(votes).index(one)))
         creates = [one for one in some if one.kind == "create"]
         shape = shapes[name]
         offered = [p for one in creates for p in one.operation.parameters if snake(p.name) == name]
-        return name, shape, any(p.required or shape.kind == "text" for p in offered)
+        return name, shape, any(p.required or shape.kind == "text" for p in offered), False
+
+    def _lists_values(self, some: list[Purpose]) -> bool:
+        """Whether all that operations do with a thing is to list plain values of it."""
+        return all(one.kind == "many" and not one.operation.parameters and is_plain_list(one) for one in some)
 
     def _any_columns(self, noun: str, some: list[Purpose]) -> bool:
         return any(self._kept(noun, purpose) for purpose in some)
@@ -344,10 +371,11 @@ class _Finder:
         if named and not purpose.late:
             yield named[0]
         elif purpose.kind not in ("one", "add") and required and not purpose.late:
-            yield required[0]
+            if not self._is_setter(purpose):
+                yield required[0]
 
-    def _key_column(self, noun: str, key: tuple[str, Shape, bool]) -> Column:
-        name, shape, _ = key
+    def _key_column(self, noun: str, key: tuple[str, Shape, bool, bool]) -> Column:
+        name, shape, _, _ = key
         kind = shape if shape.kind in ("text", "integer") else Shape("text" if shape.kind != "number" else "integer")
         return Column(legal(name, "column", [], 1), kind.kind, Shape(kind.kind), optional=False)
 
@@ -375,6 +403,11 @@ class _Finder:
 
     def _assumed(self, noun: str, entity: Entity) -> None:
         """Columns that no document names, and operations need."""
+        for purpose in self.by_noun[noun]:
+            if purpose.kind == "create":  # what nobody gives when it is made cannot always be there
+                given = {entity.column(part.name) for part, _ in self._kept(noun, purpose, results=False)}
+                for column in entity.columns:
+                    column.optional = column.optional or column not in given
         if not entity.columns and not entity.members:
             self._add(entity, Field("name", Shape("text"), doc="Assumed: the document shows nothing of it"), True)
         for purpose in self.by_noun[noun]:
@@ -383,8 +416,8 @@ class _Finder:
                     entity, Field("status", Shape("text"), doc=f"Where the {noun.replace('_', ' ')} stands"), False
                 )
 
-    def _kept(self, noun: str, purpose: Purpose) -> list[tuple[Field, bool]]:
-        """The parts of parameters and results that rows keep, and whether each is always there."""
+    def _kept(self, noun: str, purpose: Purpose, results: bool = True) -> list[tuple[Field, bool]]:
+        """The parts of parameters, and of `results`, that rows keep, and whether each is always there."""
         kept: list[tuple[Field, bool]] = []
         creates = purpose.kind == "create"
         for parameter in purpose.operation.parameters:
@@ -406,7 +439,7 @@ class _Finder:
             ]
             if purpose.attribute and purpose.attribute not in _KEYS:
                 kept.append((Field(purpose.attribute, self._attribute(purpose)), True))
-        reads = purpose.kind in ("one", "many", "create")
+        reads = results and (purpose.kind in ("one", "many", "create") or self._is_setter(purpose))
         for part in self._result_fields(purpose) if reads else ():
             told = snake(part.name) in _OUTCOMES or (part.shape.kind == "boolean" and "status" in snake(part.name))
             if not told:
@@ -452,7 +485,7 @@ class _Finder:
             return
         column = legal(name, "column", [one.name for one in entity.all], len(entity.columns) + 2)
         written = self.records.type_of(part.shape, f"{entity.noun}_{column}", part.doc, money=is_money(column))
-        made = Column(column, written, part.shape, not required, doc=part.doc, values=part.shape.values)
+        made = Column(column, written, part.shape, not required, doc=part.doc, values=part.shape.values, called=name)
         if required and part.default is not MISSING and part.default is not None:
             made.optional = True
         entity.columns.append(made)

@@ -141,6 +141,11 @@ class Making:
         made = Column(given.name, given.type, given.field.shape, values=given.field.shape.values)
         return self.draught.world.value(self.thing, made, i)
 
+    def other(self, column: Column, row: Mapping[str, str]) -> str:
+        """A value for a column that a row does not have; its own where there is no other."""
+        values = [self.draught.world.value(self.thing, column, i) for i in (2, 0, 1, 3)]
+        return next((value for value in values if value not in ("null", row[column.name])), row[column.name])
+
     def arguments(self, given: list[Given], i: int) -> str:
         return ", ".join(f"{one.name}: {self.value(one, i)}" for one in given)
 
@@ -155,10 +160,11 @@ class Making:
 
     def compared(self, key: str, wanted: list[tuple[Column, str]]) -> list[str]:
         """Expectations on the row of a key."""
+        row = self.thing.table if self.thing.single else f"{self.thing.table}[{key}]"
         return [
-            f"expect {self.thing.table}[{key}].{column.name} = {typed(column, value)};"
+            f"expect {row}.{column.name} = {typed(column, value)};"
             for column, value in wanted
-            if column.scalar and value != "null" and column is not self.thing.key
+            if column.scalar and value != "null" and (column is not self.thing.key or self.thing.single)
         ]
 
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from forgec.documents import Api, Operation, Shape
 from forgec.starting.names import snake
-from forgec.synthesis.drafting.words import Act, act_of, after, noun, says_many, singular, words
+from forgec.synthesis.drafting.words import ITSELF, Act, act_of, after, noun, says_many, singular, words
 
 Kind: TypeAlias = Literal[
     "create", "one", "many", "update", "delete", "status", "count", "login", "logout", "session", "add", "calculate",
@@ -60,9 +60,7 @@ def purposes(api: Api) -> list[Purpose]:
 def _collected(found: list[Purpose]) -> list[Purpose]:
     """What is added to, or removed from, something that an operation lists plain values of is a member of that."""
     lists = {
-        one.noun
-        for one in found
-        if one.kind in ("one", "many") and not one.operation.parameters and _is_plain_list(one)
+        one.noun for one in found if one.kind in ("one", "many") and not one.operation.parameters and is_plain_list(one)
     }
     return [
         replace(one, noun=goal, member=True)
@@ -77,7 +75,8 @@ def _goal(purpose: Purpose) -> str:
     return "_".join(noun(after(words(purpose.operation.name), "to", "from"))[0])
 
 
-def _is_plain_list(purpose: Purpose) -> bool:
+def is_plain_list(purpose: Purpose) -> bool:
+    """Whether an operation gives a list of texts or numbers, as it is or alone in a record."""
     shape = purpose.operation.result
     inner = shape.fields[0].shape if shape is not None and len(shape.fields) == 1 else shape
     return inner is not None and inner.kind == "list" and inner.of is not None and inner.of.kind in ("text", "integer")
@@ -142,6 +141,8 @@ def _purpose(operation: Operation, api: Api) -> Purpose:
         if act is None or act_ != "status":
             act, verb = (act_, verb_ or verb or operation.method)
     thing, plural = noun(rest)
+    if act == "create" and verb in ITSELF and at == 0:
+        thing, plural = [verb], False
     if routed is not None and routed[0]:
         thing, plural = [routed[0]], plural
     named_shape = _named(operation.result, api)

@@ -65,6 +65,9 @@ def show_single(it: Making) -> Body:
     if it.given:
         raise Unknown("there is one row, and it asks which")
     returns, answer = answered(it, "")
+    if answer and not returns.startswith("{") and returns != entity.table:
+        column = next(one for one in entity.columns if f"select {one.name} " in answer)
+        return Body([answer], returns, [f"@() returns {typed(column, it.row(0)[column.name])};"])
     steps = ["found = @();"]
     steps += [
         f"expect $found.{name} = {typed(column, it.row(0)[column.name])};"

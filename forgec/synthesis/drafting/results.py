@@ -27,6 +27,8 @@ def part_of(it: Making, part: Field) -> tuple[str, str] | None:
         if name in ("message", "result", "detail", "msg"):
             return "text", quoted(f"{spoken(it.thing.noun).capitalize()} {done(it.purpose.verb)}")
     column = it.thing.column(part.name)
+    if column is None and it.purpose.attribute and name.endswith(it.purpose.attribute):
+        column = it.thing.column(it.purpose.attribute)
     if column is None and name.startswith(("new_", "current_", "updated_")):
         column = it.thing.column(name.partition("_")[2])
     if column is None and part.shape.kind == "list" and it.purpose.member:
@@ -66,12 +68,14 @@ def answered(it: Making, where: str, alive: bool = True, made: bool = False) -> 
         return record_of(items), f"return select {selected(items)}{table if rows else ''};"
     if shape.kind == "nothing":
         return "", ""
-    if shape.kind == "boolean":
+    if shape.kind == "boolean" and it.purpose.kind != "one":
         return "boolean", "return true;"
     if not alive:
         return "text", f"return {quoted(f'{spoken(entity.noun).capitalize()} {done(it.purpose.verb)}')};"
     column = entity.column(it.purpose.attribute) if it.purpose.attribute else None
     column = column or (entity.key if it.purpose.kind == "create" else None)
+    if column is None and entity.single:
+        column = next((one for one in entity.columns if one.shape.kind == shape.kind), None)
     if column is None or (column.shape.kind == "text") != (shape.kind == "text"):
         if shape.kind == "text" and it.purpose.kind != "one":
             return "text", f"return {quoted(f'{spoken(entity.noun).capitalize()} {done(it.purpose.verb)}')};"

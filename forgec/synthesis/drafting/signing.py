@@ -39,7 +39,8 @@ def told(it: Making, value: str, failing: str = "") -> tuple[str, str, str]:
         elif part.shape.kind == "text":
             items.append((name, "text", quoted(failing)))
         else:
-            raise Unknown(f"nothing is known of {part.name} in its result")
+            it.assumed.append(f"{part.name}: nothing in the document says where it comes from")
+            items.append((name, "integer?", "cast(null as integer)"))
     if not items:
         return "", "", ""
     truths = [name for name, type_, _ in items if type_ == "boolean"]

@@ -13,8 +13,9 @@ from forgec.starting.names import snake
 Act: TypeAlias = Literal["create", "read", "update", "delete", "status", "count", "add"]
 
 _ACTS: Mapping[Act, str] = {
-    "create": """add append book buy compose create draft enroll hire insert issue log make new order place post publish
-        record register reserve save schedule send submit upload write""",
+    "create": """add append book buy comment compose create draft enroll hire insert issue like log make new order place
+        post publish purchase rate record register reply report repost request reserve retweet save schedule send
+        subscribe submit upload vote write""",
     "read": """browse check display fetch filter find get list look lookup query read retrieve search see show view
         describe inspect""",
     "update": """adjust alter amend assign change edit modify move patch put rename reassign reschedule replace revise
@@ -29,7 +30,10 @@ _ACTS: Mapping[Act, str] = {
 _ACT_OF: dict[str, Act] = {word: act for act in reversed(list(_ACTS)) for word in _ACTS[act].split()}
 TAKES = {"charge", "debit", "spend", "withdraw"}
 """Verbs that take an amount away."""
+ITSELF = {"comment", "like", "rate", "reply", "report", "repost", "request", "retweet", "subscribe", "vote"}
+"""Verbs that make what they are called: to comment on a post makes a comment."""
 _NOUNS_TOO = {
+    "comment", "like", "rate", "reply", "request", "vote",
     "book", "change", "charge", "check", "count", "credit", "deposit", "draft", "filter", "fund", "hold", "issue",
     "list", "lock", "log", "look", "make", "mark", "message", "open", "order", "pay", "place", "post", "query",
     "record", "report", "return", "schedule", "search", "set", "ship", "show", "start", "transfer", "view",

@@ -91,12 +91,13 @@ def new_key(it: Making, parts: list[tuple[str, Column]]) -> str:
 
 def update(it: Making) -> Body:
     entity, key = it.thing, it.key()
-    if key is None:
+    if key is None and not entity.single:
         keyed = [one for one in it.given if one.column is entity.key]
         if not keyed:
             raise Unknown("nothing says which row it changes")
         key = keyed[0]  # the document forgets to say that it is required
         key.type, key.optional, key.default = f"-> {entity.table}", False, None
+    row = it.row(0 if entity.single else 1)
     sets: list[str] = []
     shown: list[tuple[str, Column, str]] = []
     inside: list[str] = []
@@ -110,8 +111,8 @@ def update(it: Making) -> Body:
                 if column is None or column is entity.key:
                     continue
                 sets.append(f"{column.name} = coalesce(${one.name}.{name}, {column.name})")
-                value = it.draught.world.value(entity, column, 0)
-                if column.scalar and value not in ("null", it.row(1)[column.name]) and not shown:
+                value = it.other(column, row)
+                if column.scalar and value != row[column.name] and not shown:
                     shown.append((one.name, column, value))
                     inside.append(f"{one.name}: {{{quoted(name)}: {value}}}")
             continue
@@ -123,20 +124,21 @@ def update(it: Making) -> Body:
         column = one.column
         value = f"${one.name}" if not one.optional else f"coalesce(${one.name}, {column.name})"
         sets.append(f"{column.name} = {value}")
-        shown.append((one.name, column, it.value(one, 2 if column.references is None else 0)))
+        shown.append((one.name, column, it.other(column, row)))
     if not sets:
         raise Unknown("it changes nothing that rows keep")
-    returns, answer = answered(it, f"{entity.key.name} = ${key.name}")
-    target = it.row(1)[entity.key.name]
-    arguments = [f"{key.name}: {target}", *inside]
+    where = f"{entity.key.name} = ${key.name}" if key is not None else ""
+    returns, answer = answered(it, where)
+    target = row[entity.key.name] if key is not None else ""
+    arguments = [f"{key.name}: {target}", *inside] if key is not None else inside
     arguments += [
         f"{name}: {value}"
         for name, _, value in shown
         if value != "null" and not any(name == i.partition(":")[0] for i in inside)
     ]
-    lines = [f"update {entity.table} set {', '.join(sets)} where {entity.key.name} = ${key.name};"]
+    lines = [f"update {entity.table} set {', '.join(sets)}{' where ' if where else ''}{where};"]
     steps = [f"@({', '.join(arguments)});", *it.compared(target, [(c, v) for _, c, v in shown])]
-    if len(steps) < 2:
+    if not any(c.scalar and v != row[c.name] for _, c, v in shown):
         raise Unknown("nothing that it changes can be compared")
     return Body([*lines, answer] if answer else lines, returns, steps)
 
