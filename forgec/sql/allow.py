@@ -8,6 +8,7 @@ from __future__ import annotations
 from math import isfinite
 
 from forgec.diagnostics import Report, counted, did_you_mean
+from forgec.sql.arity import MOST, calls_with_too_many
 from forgec.sql.growth import MAX_SEPARATOR
 from forgec.sql.scope import Scope
 from forgec.sql.size import size_of
@@ -133,6 +134,10 @@ def check_allowed(fragment: Fragment, scope: Scope, report: Report) -> bool:
     """Whether `fragment` says only what may be said."""
     if problem := size_of(fragment.tree).problem:
         report.error("AFS403", f"this SQL has {problem}", fragment.span)
+        return False
+    for start, end, name in calls_with_too_many(fragment.span.text):
+        most = counted(MOST[name], "argument")
+        report.error("AFS410", f"`{name}` takes at most {most}", fragment.part(start, end))
         return False
     for node in fragment.tree.walk():
         if type(node) is exp.Anonymous or (isinstance(node, exp.Func) and type(node) not in _ALLOWED):

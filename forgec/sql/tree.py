@@ -79,7 +79,7 @@ class Fragment:
             start = max(text.rfind("{", 0, start), 0)
         while end < len(text) and _open(text[start:end]) > 0:
             end += 1
-        return self._part(start, end)
+        return self.part(start, end)
 
     def span_of_field(self, name: str, value: exp.Expr) -> Span:
         """The name of a field in a record that is written out, where it has this value."""
@@ -89,23 +89,24 @@ class Fragment:
         if not found:
             return self.span
         key = found[0 if place is None else -1]
-        return self._part(key.start(), key.end())
+        return self.part(key.start(), key.end())
 
     def span_of_name(self, node: exp.Func) -> Span:
         """The name of a function that is called."""
         if "start" in node.meta:
-            return self._part(node.meta["start"], node.meta["end"] + 1)
+            return self.part(node.meta["start"], node.meta["end"] + 1)
         return self.span_of_word("|".join(re.escape(name) for name in node.sql_names()), node)
 
     def span_of_word(self, pattern: str, node: exp.Expr) -> Span:
         """Where a word stands first in the fragment, else the place of `node`."""
         found = re.search(rf"\b(?:{pattern})\b", self.span.text, re.IGNORECASE)
-        return self._part(found.start(), found.end()) if found else self.span_of(node)
+        return self.part(found.start(), found.end()) if found else self.span_of(node)
 
     def has_word(self, word: str) -> bool:
         return re.search(rf"\b{re.escape(word)}\b", self.span.text, re.IGNORECASE) is not None
 
-    def _part(self, start: int, end: int) -> Span:
+    def part(self, start: int, end: int) -> Span:
+        """From one character to before another."""
         return Span(self.span.source, self.span.start + start, self.span.start + end)
 
 

@@ -52,6 +52,8 @@ _NODES = (
     ast.Add, ast.Sub, ast.Mult, ast.Div, ast.BitOr, ast.And, ast.Or, ast.Not, ast.USub,
     ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Is, ast.IsNot, ast.In, ast.NotIn,
 )  # fmt: skip
+_READERS = {"World": 1, "Tasks": 0, "Hashes": 0}
+"""What reads files of the package: which of its arguments, and those after it, are paths."""
 _HERE = ast.dump(ast.parse("_HERE = Path(__file__).parent").body[0])
 _POLICY = ast.dump(ast.parse('(_HERE / "policy.md").read_text(encoding="utf-8")', mode="eval").body)
 MAX_DIGITS = 40
@@ -80,6 +82,8 @@ class _Vetting:
         self.nodes = list(ast.walk(tree))
         self.own, self.modules = _bound(self.nodes), _modules(self.nodes)
         self.fields = _fields(tree)
+        calls = [node for node in self.nodes if isinstance(node, ast.Call)]
+        self.called = {id(node.func) for node in calls}
         self.known: set[int] = set()
         """The nodes of the two expressions that have a form of their own."""
 
@@ -106,8 +110,8 @@ class _Vetting:
             return f"parameter {node.arg}" if node.arg in _OF_MODULES.keys() - {"call"} else _hidden(node.arg)
         if isinstance(node, ast.Attribute):
             return self._problem_of_attribute(node)
-        if isinstance(node, ast.Call) and not isinstance(node.func, ast.Name | ast.Attribute):
-            return "call of what is neither a name nor an attribute"
+        if isinstance(node, ast.Call):
+            return _problem_of_call(node)
         if isinstance(node, ast.BinOp) and _is_path(node) and not _is_inside(node):
             return "path out of its folder"
         if isinstance(node, ast.Constant):
@@ -121,6 +125,8 @@ class _Vetting:
             return f"assignment to {node.id}" if node.id in _OF_MODULES else _hidden(node.id)
         if node.id == "_HERE":
             return None
+        if node.id in _READERS and id(node) not in self.called:
+            return f"{node.id} that is not called"
         known = (node.id in self.own or node.id in _BUILTINS) and node.id != "Path"
         return _hidden(node.id) if known else f"name {node.id}"
 
@@ -205,6 +211,19 @@ def _problem_of_definition(node: ast.FunctionDef | ast.ClassDef) -> str | None:
         if not typed or not all(isinstance(part, ast.AnnAssign | ast.Expr | ast.Pass) for part in node.body):
             return "class that does more than type rows"
     return f"definition of {node.name}" if node.name in _OF_MODULES else _hidden(node.name)
+
+
+def _problem_of_call(node: ast.Call) -> str | None:
+    """What reads a file is told which by a path in the package, never by a text."""
+    if not isinstance(node.func, ast.Name | ast.Attribute):
+        return "call of what is neither a name nor an attribute"
+    first = _READERS.get(node.func.id) if isinstance(node.func, ast.Name) else None
+    if first is not None:
+        paths = [*node.args[first:], *(part.value for part in node.keywords if part.arg in ("path", "manifest", None))]
+        starred = any(isinstance(part, ast.Starred) for part in node.args)
+        if starred or not all(isinstance(path, ast.BinOp) and _is_inside(path) for path in paths):
+            return "path that is none of its folder"
+    return None
 
 
 def _problem_of_constant(node: ast.Constant) -> str | None:

@@ -388,6 +388,15 @@ DETAILS = (
     "max(1, 3)",
     "min([1, 2], 3)",
     "length('a', 'utf8')",
+    "substring('a', 1, 2, 3)",
+    "date_trunc('day', now(), 'UTC')",
+    "date_diff('day', today(), today(), 1)",
+    "left('a', 1, 2)",
+    "sha256('a', 'b')",
+    "list_append([1], 2, 3)",
+    "list_contains([1], 1, 2)",
+    "list_distinct([1], 2)",
+    "list_sort(['b'], 'desc', 'nulls first')",
 )
 """What sqlglot reads and another reader would read otherwise, or not at all."""
 STATEMENTS = (

@@ -66,6 +66,18 @@ REFUSED = {
         "x = _HERE / ('a' / _HERE)", "x = (_HERE / 'tasks.py').read_text(encoding='utf-8')", "x = 'a' / _HERE",
         "_HERE = Path(__file__).parent.parent", "x = _HERE / 'C:'", "x = _HERE / 'a\\\\b'",
     ),
+    "readers": (
+        "from forgec_runtime import World\nx = World('w', '/etc/passwd')",
+        "from forgec_runtime import World\nx = World('w', path='/etc/passwd')",
+        "from forgec_runtime import World\nx = World(*('w', '/etc/passwd'))",
+        "from forgec_runtime import World\nx = World(**{'path': '/etc/passwd'})",
+        "from forgec_runtime import World\nx = World('w', _HERE / 'w.json', manifest='/etc/passwd')",
+        "from forgec_runtime import Tasks\nx = Tasks('/etc/passwd')",
+        "from forgec_runtime import Tasks\ny = Tasks\nx = y('/etc/passwd')",
+        "from forgec_runtime import Tasks\nx = [y('/etc/passwd') for y in [Tasks]]",
+        "from forgec_runtime import Hashes\nx = Hashes(path='/etc/passwd')",
+        "from forgec_runtime import Hashes\nx = sorted(['/etc/passwd'], key=Hashes)",
+    ),
     "no Python": ("def", "x = (", "\x00", "x = '" + "(" * 5000, "(" * 1000 + ")" * 1000, "-" * 100_000 + "1"),
 }  # fmt: skip
 
