@@ -77,6 +77,14 @@ real-model: $(VENV)/installed
 bench-certify: $(VENV)/installed
 	$(BIN)/python -m benchmarks.certify $(CERTIFY)
 
+# A malicious policy, and damaged inputs for all that reads what others wrote: INPUTS of each kind, from a SEED on.
+.PHONY: fuzz
+INPUTS ?= 20000
+SEED ?= 0
+fuzz: $(VENV)/installed
+	$(BIN)/python -m tests.hostile.policy --seeds 10 --first $(SEED) --calls 10000 generated/*
+	$(BIN)/python -m tests.hostile.fuzzing --inputs $(INPUTS) --seed $(SEED)
+
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

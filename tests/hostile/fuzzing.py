@@ -9,6 +9,7 @@ A finding names its target, seed and number, and shows the input.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import sys
 import tempfile
@@ -214,8 +215,7 @@ def fuzz(target: str, seed: str, inputs: int, first: int = 0) -> None:
 
 def led_by_coverage(target: str, arguments: list[str]) -> None:
     """Have atheris look for inputs, until it is stopped."""
-    import atheris
-
+    atheris = importlib.import_module("atheris")
     for data in corpus(target)[:1]:
         TARGETS[target](data)
     atheris.instrument_all()
