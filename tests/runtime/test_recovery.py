@@ -34,6 +34,8 @@ def program(env: Environment, seed: int, episodes: int, each: int, quick: bool =
 
     drawn = [call for call in random_calls(env, "main_library", seed, 150) if not quick or is_quick(call)]
     chance = random.Random(seed)
+    members = [f"M00{i}" for i in range(1, 10)]
+    drawn += [("pay_fines", {"member_id": one, "amount": 0.05, "method": "card"}) for one in members] * 5
     return [[(i, *chance.choice(drawn)) for i in range(episodes)] for _ in range(each)]
 
 
@@ -49,6 +51,7 @@ def test_a_thousand_episodes_go_on_after_their_worker_was_killed(env: Environmen
     with Workers(LIBRARY, 1) as pool:
         there = [pool.reset("main_library") for _ in range(1000)]
         assert played(pool, there, steps[:20]) == expected[:20]
+        assert sum(len(one.made) for one in there) > 2000
         killed = pids(pool)
         os.kill(killed[0], signal.SIGKILL)
         begun = time.process_time(), time.monotonic()
@@ -93,7 +96,7 @@ def test_long_histories_become_snapshots(
 ) -> None:
     monkeypatch.setattr(workers, "MAX_MADE", most)
     monkeypatch.setattr(workers, "MAX_KEPT", bytes_)
-    steps = program(env, 11, 20, 16)
+    steps = program(env, 11, 20, 16, quick=True)
     here = [env.reset("main_library") for _ in range(20)]
     expected = played(env, here, steps)
     with Workers(LIBRARY, 2) as pool:
