@@ -62,6 +62,7 @@ class ImitationPart(_Part):
     observations: float = Field(
         default=0.3, ge=0, description="Weight of the tokens that are read, not written: it learns to copy sooner."
     )
+    first: int = Field(default=0, ge=0, description="Steps before the first look at the gate.")
     every: int = Field(default=25, ge=1, description="Steps between two looks at the gate.")
     episodes: int = Field(default=20, ge=1, description="Of each environment, at such a look.")
 
@@ -129,7 +130,6 @@ class RunConfig(_Part):
     reinforcement: ReinforcementPart = ReinforcementPart()
     evaluation: EvaluationPart = EvaluationPart()
     control: ControlPart = ControlPart()
-    tensorboard: bool = Field(default=False, description="Write events for TensorBoard, too; it must be installed.")
 
     @field_validator("limits")
     @classmethod

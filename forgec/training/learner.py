@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -181,8 +181,3 @@ class Judged:
 
 def _mean(values: Sequence[float]) -> float | None:
     return fmean(values) if values else None
-
-
-def options(estimator: Estimator, objective: Objective) -> Mapping[str, Any]:
-    """Every option of both, for the record."""
-    return {"estimator": asdict(estimator), "objective": asdict(objective)}

@@ -19,6 +19,7 @@ import forgec
 import forgec_runtime
 from forgec.certifying.lock import LockError, lock_path, require_certified
 from forgec.certifying.lock import read as read_lock
+from forgec.training import options
 from forgec.training.choosing import Choice, choose
 from forgec.training.config import ConfigError, EnvironmentPart, RunConfig
 from forgec.training.episodes import Stage
@@ -49,6 +50,7 @@ class Opened:
         return {
             "format": FORMAT,
             "config": self.config.model_dump(mode="json"),
+            "options": options.told(self.config),
             "packages": {name: _hashes(one, self.choices[name]) for name, one in self.environments.items()},
             "code": code_hash(),
             "versions": {name: version(name) for name in ("torch", "transformers", "tokenizers", "duckdb")},

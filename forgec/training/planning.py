@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from forgec.training.advantages import ESTIMATORS
+from forgec.training import options
 from forgec.training.choosing import Split, episodes
 from forgec.training.opening import Opened
 
@@ -41,13 +41,8 @@ def told(opened: Opened) -> str:
         f"evaluation: {evaluation.episodes} held-out episodes of each environment on the way, "
         f"{evaluation.final} before and after",
         "control: " + ("imitation goes on for as long" if config.control.enabled else "none"),
-        "estimator: " + json.dumps({"name": reinforcement.estimator, **_options(reinforcement.estimator)}),
+        "options: " + json.dumps(options.told(config), indent=2),
         "configuration: " + config.model_dump_json(indent=2),
         "packages: " + json.dumps(opened.record()["packages"], indent=2),
     ]
     return "\n".join(lines)
-
-
-def _options(name: str) -> dict[str, object]:
-    known = ESTIMATORS[name]
-    return {"baseline": known.baseline, "scale": known.scale, "eps": known.eps, "pool": known.pool}

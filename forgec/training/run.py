@@ -24,8 +24,8 @@ import torch
 from transformers import Qwen3ForCausalLM
 
 from forgec.rollouts.trajectory import Trajectory
-from forgec.training import checkpoints, policy, tokenizer
-from forgec.training.advantages import ESTIMATORS, Estimator, RunningMoments
+from forgec.training import checkpoints, options, policy, tokenizer
+from forgec.training.advantages import RunningMoments
 from forgec.training.batches import Written
 from forgec.training.checkpoints import Metrics, Phase, State
 from forgec.training.choosing import Choice, Split, episodes
@@ -33,7 +33,6 @@ from forgec.training.config import RunConfig
 from forgec.training.demonstrations import demonstration, names, texts
 from forgec.training.episodes import Episode, Rollout, Stage
 from forgec.training.learner import Learner, NotANumber
-from forgec.training.objective import Objective
 from forgec.training.questions import Question, Stratified
 from forgec.training.template import Template
 from forgec.writing import write_whole
@@ -99,7 +98,7 @@ class Training:
         while True:
             self._imitate()
             step = self.state.step
-            if step % part.every == 0 or step >= part.most_steps:
+            if (step >= part.first and step % part.every == 0) or step >= part.most_steps:
                 success = self.evaluate("held_out", part.episodes)
                 reached = fmean(success.values()) >= part.gate and min(success.values()) >= part.least
                 if reached or step >= part.most_steps:
@@ -149,8 +148,8 @@ class Training:
         rollout = self._rollout(asked, f"{self.config.seed}/rollout/{state.step}", self.config.temperature)
         played, rolled = process_time(), perf_counter()
         told = self.learner.reinforce(
-            rollout.played, list(self.choices), self.estimator(), self.objective(), updates=part.updates,
-            temperature=self.config.temperature, dynamic_sampling=part.dynamic_sampling,
+            rollout.played, list(self.choices), options.estimator(self.config), options.objective(self.config),
+            updates=part.updates, temperature=self.config.temperature, dynamic_sampling=part.dynamic_sampling,
             moments=None if part.running is None else self.moments, reference=self._before(),
         )  # fmt: skip
         ended = process_time()
@@ -196,23 +195,6 @@ class Training:
 
     # -- what is learned from ----------------------------------------------------------------------------------
 
-    def estimator(self) -> Estimator:
-        """How advantages are estimated in this run."""
-        part = self.config.reinforcement
-        known = ESTIMATORS[part.estimator]
-        ranges = {number: one.reward_range for number, one in enumerate(self.config.environments)}
-        floor = part.floor if known.scale == "environment" else known.floor
-        return Estimator(
-            known.baseline, known.scale, part.ddof, known.eps, floor, known.reward_range, ranges, known.pool
-        )  # fmt: skip
-
-    def objective(self) -> Objective:
-        """The objective of this run."""
-        part = self.config.reinforcement
-        return Objective(
-            part.clip_low, part.clip_high, part.level, part.aggregation, self.config.longest_turn, part.kl
-        )  # fmt: skip
-
     def _tokenizer(self) -> tokenizer.Tokenizer:
         path = self.folder / "tokenizer.json"
         if not path.exists():
@@ -239,7 +221,7 @@ class Training:
             name, choice = order[number % len(order)]
             task = choice.trained[number // len(order) % len(choice.trained)]
             asked.append(Episode(Question(name, task, draws.getrandbits(31)), number))
-        gold = [one for one in self.stage.gold(asked) if one.reward >= 1]
+        gold = [one for one in self.stage.gold(asked) if one.reward >= self._top(one.environment)]
         if not gold:
             raise RunStopped("no gold plan is paid when it is played with this user: there is nothing to imitate")
         if len(gold) < len(asked):
