@@ -107,10 +107,13 @@ async def played(environment: Environment, agents: Agents, episodes: int, at_onc
 
 async def asked(client: Client, requests: int, at_once: int, tools: Tools) -> Figures:
     """What so many requests of the length that a dialogue has take when nobody plays."""
-    look = {"role": "assistant", "content": "", "tool_calls": [
+    look: dict[str, Any] = {"role": "assistant", "content": "", "tool_calls": [
         {"id": "c0", "type": "function", "function": {"name": "find_member", "arguments": "{}"}}]}  # fmt: skip
     result = {"role": "tool", "tool_call_id": "c0", "content": "{}" * 100}
-    messages = [{"role": "system", "content": "policy " * 300}, {"role": "user", "content": "Hello. " * 50}]
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": "policy " * 300},
+        {"role": "user", "content": "Hello. " * 50},
+    ]
     body = [*messages, *[look, result] * (LOOKS // 2)]
     left = iter(range(requests))
 

@@ -16,7 +16,7 @@ from forgec.rollouts.run import MAX_FAILURES, Failure
 from forgec.rollouts.trajectory import Trajectory
 from forgec.users.scripted import ScriptedUser
 from forgec_runtime import Environment
-from tests.rollouts.playing import environment, plain, play, scripted
+from tests.rollouts.playing import environment, plain, play, scripted, written
 
 TASK = "keep_what_can_be_kept"
 FIND = ("find_member", {"email": "lena.fischer@example.org"})
@@ -57,7 +57,7 @@ def test_an_agent_that_does_nothing_is_not_paid(env: Environment) -> None:
 def test_the_same_run_gives_the_same_trajectories(env: Environment) -> None:
     first, again = (plain(play(env, GoldPlayer, trials=2, at_once=n)) for n in (1, 30))
     assert first == again
-    assert len(first) == 2 * len(env.tasks)
+    assert len(first) == 2 * len(written(env))
 
 
 def test_facts_are_put_down_where_they_are_told(env: Environment) -> None:
@@ -220,7 +220,7 @@ def test_an_agent_that_fails_has_no_trajectory_and_harms_no_other(env: Environme
 
     failures: list[Failure] = []
     played = play(env, Failing, failures=failures)
-    assert len(played) == len(env.tasks) - 1
+    assert len(played) == len(written(env)) - 1
     assert [(one.key[1], one.kind, one.text) for one in failures] == [(TASK, "agent", "no idea")]
 
 

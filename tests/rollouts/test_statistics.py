@@ -17,7 +17,7 @@ from forgec.commands import forgec
 from forgec.rollouts import statistics
 from forgec.rollouts.store import read
 from forgec.rollouts.trajectory import Trajectory
-from tests.rollouts.playing import GENERATED
+from tests.rollouts.playing import GENERATED, environment, written
 
 OUTCOMES = st.lists(st.booleans(), min_size=1, max_size=6)
 
@@ -103,7 +103,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Gold in all tasks of the library but some, before, and in all, after."""
     folder = tmp_path_factory.mktemp("runs")
     after, before = folder / "after.jsonl", folder / "before.jsonl"
-    arguments = ["run", str(GENERATED / "library"), "--agent", "gold", "--user", "scripted", "--out", str(after)]
+    arguments = ["run", str(GENERATED / "library"), "--agent", "gold", "--user", "scripted", "--out", str(after),
+                 "--tasks", ",".join(written(environment()))]  # fmt: skip
     assert CliRunner().invoke(forgec, arguments).exit_code == 0
     rewards = [one.model_copy(update={"reward": float(i % 2)}) for i, one in enumerate(read(after))]
     before.write_bytes(b"".join(one.line() for one in rewards))
