@@ -79,8 +79,12 @@ def _settings(ctx: click.Context, option: click.Parameter, given: tuple[str, ...
             raise click.BadParameter(f"`{one}` is no setting: write NAME=VALUE")
         try:
             settings[name] = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             settings[name] = text
+        try:
+            json.dumps(settings[name], ensure_ascii=False, allow_nan=False).encode()
+        except ValueError:
+            raise click.BadParameter(f"`{name}` cannot be sent as JSON") from None
     return settings
 
 

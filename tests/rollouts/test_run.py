@@ -245,6 +245,8 @@ def test_a_python_function_plays(tmp_path: Path) -> None:
         (["--agent", "openai:small", "--price", "small=1"], "`small=1` is no price"),
         (["--agent", "openai:small", "--prices", "none.json"], "none.json cannot be read"),
         (["--agent", "openai:small", "--set", "temperature"], "`temperature` is no setting"),
+        (["--agent", "openai:small", "--set", 'stop="\\ud800"'], "`stop` cannot be sent as JSON"),
+        (["--agent", "openai:small", "--set", "temperature=NaN"], "`temperature` cannot be sent as JSON"),
         (["--record", "a", "--replay-from", "b"], "not both"),
         (["--agent", "openai:small", "--replay-from", "none"], "there is no file none"),
         (["--user", "scripted", "--task", "setle_the_overdue"], "did you mean `settle_the_overdue`?"),
