@@ -14,11 +14,12 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
+from types import FunctionType, ModuleType
 
 from forgec.bulk.reading import lines
 from forgec.diagnostics import Report
@@ -214,13 +215,24 @@ def fuzz(target: str, seed: str, inputs: int, first: int = 0) -> None:
 
 
 def led_by_coverage(target: str, arguments: list[str]) -> None:
-    """Have atheris look for inputs, until it is stopped."""
+    """Have atheris look for inputs, by which lines of forgec they reach, until it is stopped."""
     atheris = importlib.import_module("atheris")
     for data in corpus(target)[:1]:
-        TARGETS[target](data)
-    atheris.instrument_all()
+        TARGETS[target](data)  # so that all modules are there
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] in ("forgec", "forgec_runtime"):
+            for function in _functions(module):
+                atheris.instrument_func(function)
     atheris.Setup([sys.argv[0], *arguments], TARGETS[target])
     atheris.Fuzz()
+
+
+def _functions(module: ModuleType) -> Iterator[FunctionType]:
+    """The functions and methods that a module defines."""
+    for value in list(vars(module).values()):
+        for function in (value, *(vars(value).values() if isinstance(value, type) else ())):
+            if isinstance(function, FunctionType) and function.__module__ == module.__name__:
+                yield function
 
 
 def main(arguments: list[str]) -> int:
