@@ -44,6 +44,9 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
     except (ConfigError, StoreError, ValueError) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(UNREADABLE)
+    except (KeyError, TypeError, AttributeError) as error:
+        click.echo(f"error: the metrics are damaged, or of another version: {error}", err=True)
+        sys.exit(UNREADABLE)
     except OSError as error:
         click.echo(f"error: the report cannot be written: {error}", err=True)
         sys.exit(FINDINGS)

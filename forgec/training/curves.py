@@ -80,11 +80,14 @@ class Run:
 
 
 def read(folder: Path) -> Run:
-    """The run of a folder. Raises `ConfigError` where there is none."""
+    """The run of a folder. Raises `ConfigError` where there is none, `ValueError` where its metrics are damaged."""
     record = recorded(folder)
     lines = []
     path = folder / "metrics.jsonl"
-    for line in path.read_bytes().splitlines(keepends=True) if path.exists() else ():
-        if line.endswith(b"\n"):
-            lines.append(json.loads(line))
+    for number, line in enumerate(path.read_bytes().splitlines(keepends=True) if path.exists() else (), 1):
+        if line.endswith(b"\n"):  # else it is being written
+            try:
+                lines.append(json.loads(line))
+            except ValueError:
+                raise ValueError(f"{path}:{number} is no JSON") from None
     return Run(folder, record, tuple(lines))

@@ -57,6 +57,12 @@ def test_a_run_is_trained_drawn_and_not_begun_twice(config: Path, tmp_path: Path
     assert not any(text in page for text in ("src=", "<link", "<script", 'href="http', "url(http"))
     assert (out / "report" / "success-phone.png").read_bytes().startswith(b"\x89PNG")
     refused(invoke("train", config, "--out", out), 2, "go on with --resume")
+    for damage, text in ((b"{\n", ":1 is no JSON"), (b'{"what": "step"}\n', "damaged, or of another version")):
+        copy = tmp_path / "damaged"
+        copy.mkdir(exist_ok=True)
+        (copy / "run.json").write_bytes((out / "run.json").read_bytes())
+        (copy / "metrics.jsonl").write_bytes(damage)
+        refused(invoke("report", copy), 2, text)
     assert invoke("train", "--resume", out).exit_code == 0
 
 
