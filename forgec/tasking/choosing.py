@@ -55,9 +55,13 @@ class Choosing:
         elif self.full or not (self.levels[level] < self._quota(level) or (self.relaxed and self.weights.get(level))):
             self.left[f"enough {level} ones"] += 1
         else:
-            self._count(line, level, 1)
+            self.count_one(line, level)
             return True
         return False
+
+    def count_one(self, line: Mapping[str, Any], level: Level) -> None:
+        """A task is kept."""
+        self._count(line, level, 1)
 
     def drop(self, line: Mapping[str, Any], level: Level) -> None:
         """A task that was kept turns out to be none."""

@@ -30,7 +30,8 @@ class Coverage:
         guards = [guard for found in self.ground.guards.values() for guard in found]
         edges = self.all_edges()
         satisfied = {guard.name for guard in guards if self.tools[guard.tool]}
-        mine = [guard for guard in guards if guard.tool in self.ground.writers]
+        tools = self.ground.spec.tools
+        mine = [one for one in guards if one.tool in self.ground.goals and tools[one.tool].side == "agent"]
         return {
             "tools": _share(list(self.ground.spec.tools), self.tools),
             "guards satisfied": _share([guard.name for guard in guards], satisfied),

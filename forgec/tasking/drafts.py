@@ -68,6 +68,9 @@ class Draft:
     """What is tried next, the last first."""
     failed: dict[str, int] = field(default_factory=dict)
     rounds: int = 0
+    change: list[str] = field(default_factory=list)
+    """What is otherwise in the beginning than in its world, in SQL, and in which tables."""
+    altered: frozenset[str] = frozenset()
 
     @property
     def open(self) -> bool:

@@ -321,6 +321,8 @@ def line(ground: Ground, draft: Draft, plan: Plan, name: str) -> dict[str, Any]:
     task["tags"] = ["made"]
     task["requests"] = [_request(i, request) for i, request in enumerate(plan.requests, 1)]
     task["facts"] = [_fact(fact) for fact in plan.facts.values()]
+    if draft.change:
+        task["change"] = draft.change
     task["plan"] = [_node(node) for node in plan.nodes]
     if plan.says:
         task["says"] = [{"doc": doc, "value": value} for doc, value in plan.says]

@@ -87,7 +87,7 @@ class Merging:
         self.draft, self.coverage, self.chance = draft, coverage, draft.chance
         self.plan = Plan()
         self.edges: list[Edge] = []
-        self.changed: frozenset[str] = frozenset()
+        self.changed: frozenset[str] = draft.altered
         self.written = 0
         self.state = draft.start
         self.move: Move | None = None

@@ -101,7 +101,8 @@ def _state(maker: Maker, choosing: Choosing) -> dict[str, Any]:
     return {
         "coverage": [coverage.tools, coverage.refused, coverage.tried, edges],
         "lost": maker.lost,
-        "chosen": [choosing.levels, choosing.seen, choosing.left, choosing.relaxed],
+        "left out": choosing.left,
+        "relaxed": choosing.relaxed,
     }  # fmt: skip
 
 
@@ -112,8 +113,10 @@ def _again(maker: Maker, choosing: Choosing, batch: Mapping[str, Any]) -> None:
     coverage.tools, coverage.refused, coverage.tried = Counter(tools), Counter(refused), Counter(tried)
     coverage.edges = Counter({(a, b, table): n for a, b, table, n in edges})
     maker.lost = Counter(batch["lost"])
-    *counters, choosing.relaxed = batch["chosen"]
-    choosing.levels, choosing.seen, choosing.left = map(Counter, counters)
+    choosing.left, choosing.relaxed = Counter(batch["left out"]), batch["relaxed"]
+    for text in batch["lines"]:
+        line = json.loads(text)
+        choosing.count_one(line, next(level for level in LEVELS if level in line["tags"]))
 
 
 def _shown(lost: Counter[str]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from forgec.tasking.altering import alterations
 from forgec.tasking.coverage import Coverage
 from forgec.tasking.drafts import Draft, Move, Proposal
 from forgec.tasking.ground import Ground
@@ -104,9 +105,28 @@ def _take(ground: Ground, draft: Draft, answers: list[tuple[Proposal, Episode, R
                     _asked_in_vain(draft, proposal, guard, result.text)
                     return
     draft.wish.pop()
+    if guard is not None and not draft.moves and _alter(ground, draft, guard, [one for one, _, _ in answers[:6]]):
+        return
     what = guard.name if guard is not None else name
     draft.failed[what] = draft.failed.get(what, 0) + 1
     _open_the_way(ground, draft, name, guard, refusals)
+
+
+def _alter(ground: Ground, draft: Draft, guard: Guard, made: list[Proposal]) -> bool:
+    """Change the world so that the guard stands in the way; whether that is done."""
+    found = list(alterations(ground, draft, guard, made))
+    draft.chance.shuffle(found)
+    forks = [episode.fork() for *_, episode in found]
+    results = attempt(ground, ((fork, one[0]) for fork, one in zip(forks, found, strict=True)))
+    for (proposal, table, sql, episode), fork, result in zip(found, forks, results, strict=True):
+        refused = result.kind == "refused" and guard_of(result.text, ground.guards[guard.tool]) is guard
+        if refused or (result.ok and guard.kind == "audited" and fork.broken_rules == [guard.rule]):
+            draft.start = draft.episode = episode
+            draft.change, draft.altered = [sql], frozenset({table})
+            draft.wish.append((guard.tool, guard))
+            _asked_in_vain(draft, proposal, guard, result.value)
+            return True
+    return False
 
 
 def _open_the_way(ground: Ground, draft: Draft, name: str, guard: Guard | None, refusals: list[Guard]) -> None:

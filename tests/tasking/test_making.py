@@ -146,3 +146,45 @@ def test_mistakes_are_told(mock: Path, options: list[str], text: str) -> None:
 def test_too_few_tasks_are_told(mock: Path) -> None:
     result = make(mock, "--count", "500", "--difficulty", "hard=1")
     assert result.exit_code == 1 and "of 500 tasks" in result.output
+
+
+KIOSK = """
+environment kiosk "A kiosk that lends umbrellas" {}
+
+table guests "People with a deposit" { guest_id text key, name text unique, deposit decimal(6, 2) "What is left" }
+
+table rentals { rental_id text key serial 'R{0}', guest_id -> guests, due date }
+
+tool find_guest(name text) returns guests "Find a guest by name." {
+  return select * from guests where name = $name else "Nobody is called {$name}";
+}
+
+tool rent(guest_id -> guests as g) returns rentals "Rent an umbrella to a guest." {
+  require $g.deposit >= 5 else "{$g.name} has only {$g.deposit:.2f} left";
+  let rental = insert into rentals (guest_id, due) values ($guest_id, today() + 3) returning *;
+  return $rental;
+}
+
+tool give_name(guest_id -> guests as g, name text) returns text "Change the name of a guest." {
+  update guests set name = $name where guest_id = $guest_id;
+  reply "Done";
+}
+
+world sunny { guests (guest_id, name, deposit) values ('G1', 'Ada', 12), ('G2', 'Bo', 30), ('G3', 'Cy', 9); }
+
+test "a name" on sunny { give_name(guest_id: 'G1', name: 'Adele'); give_name(guest_id: 'G1', name: 'Ida'); }
+"""
+
+
+def test_where_no_row_is_refused_the_world_is_changed(tmp_path: Path) -> None:
+    spec = tmp_path / "kiosk.afs"
+    spec.write_text(KIOSK)
+    result = make(spec, "--count", "24", "--json")
+    report = json.loads(result.output)
+    lines = [json.loads(line) for line in (tmp_path / "kiosk.tasks.jsonl").read_text().splitlines()]
+    changed = [line for line in lines if "change" in line]
+    assert changed and all(line["change"][0].startswith("update guests set deposit = ") for line in changed)
+    assert not any("rent: 1" in name for name in report["coverage"]["guards violated"]["missing"])
+    checked = check(spec)
+    assert checked.spec is not None, checked.report.diagnostics[:2]
+    assert any("If that is not possible" in request["text"] for line in changed for request in line["requests"])
