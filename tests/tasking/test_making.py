@@ -144,8 +144,8 @@ def test_mistakes_are_told(mock: Path, options: list[str], text: str) -> None:
 
 
 def test_too_few_tasks_are_told(mock: Path) -> None:
-    result = make(mock, "--count", "500", "--difficulty", "hard=1")
-    assert result.exit_code == 1 and "of 500 tasks" in result.output
+    result = make(mock, "--count", "20", "--difficulty", "hard=1")
+    assert result.exit_code == 1 and "of 20 tasks" in result.output
 
 
 KIOSK = """
