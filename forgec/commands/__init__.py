@@ -66,6 +66,7 @@ def forgec() -> None:
     \b
     Examples:
       forgec new bicycles
+      forgec synth --draft openapi.yaml
       forgec check specs/*.afs
       forgec rule AFW101
       forgec fmt specs/*.afs
@@ -76,10 +77,11 @@ def forgec() -> None:
       forgec compile specs/*.afs
       forgec test specs/library.afs
       forgec certify specs/library.afs
-      forgec sandbox
+      forgec sandbox --require confined
       forgec play library
       forgec run library --agent gold --agent noop
       forgec compare before.jsonl after.jsonl
       forgec train desk.toml --out runs/desk
       forgec report runs/desk
+      forgec serve-policy runs/desk
     """

@@ -41,15 +41,12 @@ def command(run: Path, policy: str, host: str, port: int, longest_turn: int) -> 
     Exit codes: 0 interrupted, 2 usage, there is no policy, or the port is taken.
     """
     try:
-        import torch
-
         from forgec.training import policy as policies
         from forgec.training.serving import Answerer, server
         from forgec.training.template import Template
     except ModuleNotFoundError as error:
         click.echo(f"error: {error.name} is not installed: pip install 'forgec[train]'", err=True)
         sys.exit(UNREADABLE)
-    torch.set_num_threads(1)
     try:
         model, tokenizer = policies.load(run / policy)
         answerer = Answerer(model, Template(tokenizer), longest_turn)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from transformers import Qwen3ForCausalLM
 
@@ -86,6 +87,7 @@ class Answerer:
         self.model, self.template, self.longest_turn = model, template, longest_turn
         self._waiting: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="forgec policy", daemon=True)
+        torch.set_num_threads(1)  # so small a model gains nothing by more
         self._thread.start()
 
     def complete(self, content: Any) -> dict[str, Any]:
