@@ -34,6 +34,7 @@ class State(BaseModel):
         default_factory=dict, description="CPU seconds of each phase, without evaluation."
     )
     control_steps: int | None = Field(default=None, description="How many steps the control makes.")
+    resting: tuple[str, ...] = Field(default=(), description="Environments that are not imitated for the time being.")
     barren: int = Field(default=0, description="Steps, one after the other, in which nothing could be learned.")
 
     @property

@@ -47,7 +47,8 @@ class TokenizerPart(_Part):
 
 
 class ImitationPart(_Part):
-    """Gold trajectories are imitated until the policy succeeds now and then."""
+    """Gold trajectories are imitated until the policy succeeds now and then. Environments in which it does already are
+    left out until it does in all of them."""
 
     gate: float = Field(
         default=0.3, ge=0, le=1, description="Held-out success, the mean over environments, that ends it."

@@ -68,7 +68,7 @@ class Training:
             config.portion,
         )  # fmt: skip
         self.state = State()
-        self._pool: list[Written] | None = None
+        self._pool: dict[str, list[Written]] | None = None
         self._reference: Qwen3ForCausalLM | None = None
         found = checkpoints.latest(folder / "checkpoints")
         if found is not None:
@@ -100,6 +100,10 @@ class Training:
             step = self.state.step
             if (step >= part.first and step % part.every == 0) or step >= part.most_steps:
                 success = self.evaluate("held_out", part.episodes)
+                if not success:
+                    raise RunStopped("no held-out episode could be played: `forgec run` with this user tells why")
+                resting = tuple(name for name, one in success.items() if one >= part.gate)
+                self.state.resting = resting if len(resting) < len(self.environments) else ()
                 reached = fmean(success.values()) >= part.gate and min(success.values()) >= part.least
                 if reached or step >= part.most_steps:
                     break
@@ -118,9 +122,8 @@ class Training:
         # the control goes on with what the imitation would have seen
         number = state.step if state.phase == "imitation" else self.config.imitation.most_steps + state.step
         began = process_time()
-        chosen = random.Random(f"{self.config.seed}/imitation/{number}").sample(
-            self._pool, min(part.batch, len(self._pool))
-        )
+        pool = [one for name, shown in self._pool.items() if name not in state.resting for one in shown]
+        chosen = random.Random(f"{self.config.seed}/imitation/{number}").sample(pool, min(part.batch, len(pool)))
         surprise = self.learner.imitate(chosen, part.observations)
         self._spent(process_time() - began)
         state.step += 1
@@ -190,7 +193,7 @@ class Training:
 
     def _turn_to(self, phase: Phase, rate: float) -> None:
         self.learner = self.learner.twin(rate)
-        self.state.phase, self.state.step = phase, 0
+        self.state.phase, self.state.step, self.state.resting = phase, 0, ()
         self._save()
 
     # -- what is learned from ----------------------------------------------------------------------------------
@@ -202,15 +205,25 @@ class Training:
             tokenizer.train(texts(gold), names(self.environments, gold), self.config.tokenizer.size).save(path)
         return tokenizer.load(path)
 
-    def _demonstrations(self) -> list[Written]:
-        gold = self._gold(self.config.imitation.pool, "imitation")
-        found = [demonstration(one, self.template, self.tools[one.environment]) for one in gold]
-        fit = [one for one in found if len(one.ids) <= self.config.policy.context]
-        if not fit:
-            raise RunStopped("no gold trajectory fits into policy.context: raise it, or choose shorter tasks")
-        if len(fit) < len(found):
-            self.tell(f"{len(found) - len(fit)} gold trajectories do not fit into policy.context and are left out")
-        return fit
+    def _demonstrations(self) -> dict[str, list[Written]]:
+        """What is imitated, by environment."""
+        found: dict[str, list[Written]] = {name: [] for name in self.environments}
+        left_out = 0
+        for one in self._gold(self.config.imitation.pool, "imitation"):
+            written = demonstration(one, self.template, self.tools[one.environment])
+            if len(written.ids) <= self.config.policy.context:
+                found[one.environment].append(written)
+            else:
+                left_out += 1
+        for name, shown in found.items():
+            if not shown:
+                raise RunStopped(
+                    f"there is nothing to imitate in {name}: no gold trajectory is paid with this user and fits into "
+                    "policy.context"
+                )
+        if left_out:
+            self.tell(f"{left_out} gold trajectories do not fit into policy.context and are left out")
+        return found
 
     def _gold(self, count: int, purpose: str) -> list[Trajectory]:
         """Gold trajectories of the tasks that are trained on, as many of each environment, with seeds of their own."""
@@ -222,8 +235,6 @@ class Training:
             task = choice.trained[number // len(order) % len(choice.trained)]
             asked.append(Episode(Question(name, task, draws.getrandbits(31)), number))
         gold = [one for one in self.stage.gold(asked) if one.reward >= self._top(one.environment)]
-        if not gold:
-            raise RunStopped("no gold plan is paid when it is played with this user: there is nothing to imitate")
         if len(gold) < len(asked):
             self.tell(f"{len(asked) - len(gold)} of {len(asked)} gold trajectories are not paid and are left out")
         return gold

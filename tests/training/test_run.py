@@ -10,7 +10,7 @@ import pytest
 
 from forgec.training import checkpoints, opening
 from forgec.training.config import RunConfig
-from forgec.training.run import Training
+from forgec.training.run import RunStopped, Training
 
 PHONE = Path("generated/phone")
 CONFIG: dict[str, Any] = {
@@ -88,3 +88,32 @@ def test_a_run_that_was_killed_comes_to_the_same_curve(
     for name in ("trained", "control"):
         weights = Path(name) / "model.safetensors"
         assert (folder / weights).read_bytes() == (undisturbed / weights).read_bytes()
+
+
+def test_an_environment_that_succeeds_is_left_out_until_the_others_do(tmp_path: Path) -> None:
+    environments = [
+        {"package": "generated/phone", "tasks": ["while_it_lasts"]},
+        {"package": "generated/library", "tasks": ["a_late_book"]},
+    ]
+    training = begun(tmp_path / "two", environments=environments)
+    training.state.resting = ("phone",)
+    seen: list[str] = []
+    imitate = training.learner.imitate
+
+    def watching(episodes: Any, observations: float) -> float:
+        seen.extend(name for one in episodes for name, shown in (training._pool or {}).items() if one in shown)
+        return imitate(episodes, observations)
+
+    training.learner.imitate = watching  # type: ignore[method-assign]
+    training._imitate()
+    assert set(seen) == {"library"}
+    training.state.resting = ()
+    for _ in range(4):
+        training._imitate()
+    assert set(seen) == {"library", "phone"}
+
+
+def test_gold_that_does_not_fit_into_the_context_is_told(tmp_path: Path) -> None:
+    training = begun(tmp_path / "narrow", policy={**CONFIG["policy"], "context": 64})
+    with pytest.raises(RunStopped, match=r"nothing to imitate in phone.*context"):
+        training.play()
