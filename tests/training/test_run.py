@@ -104,7 +104,7 @@ def test_an_environment_that_succeeds_is_left_out_until_the_others_do(tmp_path: 
         seen.extend(name for one in episodes for name, shown in (training._pool or {}).items() if one in shown)
         return imitate(episodes, observations)
 
-    training.learner.imitate = watching  # type: ignore[method-assign]
+    training.learner.imitate = watching  # type: ignore[method-assign, assignment]
     training._imitate()
     assert set(seen) == {"library"}
     training.state.resting = ()
