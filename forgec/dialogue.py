@@ -95,13 +95,14 @@ class Utterance(_Data):
     """What a user does in one turn: it calls its own tools, in order, or speaks to the agent.
 
     After calls the user is asked again, with their results in its transcript; text beside them is not heard. With
-    `done` its requests are satisfied, or it gives up: the dialogue ends after this text.
+    `done` its requests are satisfied, or, with `gives_up`, it sees no way to them: the dialogue ends after this text.
     """
 
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     reveals: tuple[str, ...] = ()
     done: bool = False
+    gives_up: bool = False
 
 
 def readable(text: str) -> str:

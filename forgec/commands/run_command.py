@@ -45,8 +45,11 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 @click.option(
     "--user",
     metavar="NAME",
-    help="Who the agent talks to: scripted, briefed (tells all at once, and is content with the first answer), or "
-    "replay:FILE. Without one the built-in agents play alone.",
+    help="Who the agent talks to: scripted, briefed (tells all at once, and is content with the first answer), "
+    "openai:MODEL, or replay:FILE. Without one the built-in agents play alone.",
+)
+@click.option(
+    "--judge", metavar="openai:MODEL", help="A model that decides whether the user erred, where rules leave it open."
 )
 @tasks_option
 @click.option("--trials", type=click.IntRange(1), default=1, show_default=True, help="How often each task is played.")
@@ -74,11 +77,11 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
               help="Print the JSON schema of a trajectory instead.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print rewards with their reasons, or the summary, as JSON.")
 def command(
-    environments: tuple[str, ...], agents: tuple[str, ...], user: str | None, wanted: tuple[str, ...], trials: int,
-    seed: int, allowed: tuple[str, ...], as_json: bool, out: Path | None, resume: bool, at_once: int,
-    workers: int | None, require: Posture | None, telemetry: str | None, max_turns: int | None,
-    max_tool_calls: int | None, max_tokens: int | None, max_seconds: float | None, model: ModelOptions,
-    lock_file: Path | None,
+    environments: tuple[str, ...], agents: tuple[str, ...], user: str | None, judge: str | None,
+    wanted: tuple[str, ...], trials: int, seed: int, allowed: tuple[str, ...], as_json: bool, out: Path | None,
+    resume: bool, at_once: int, workers: int | None, require: Posture | None, telemetry: str | None,
+    max_turns: int | None, max_tool_calls: int | None, max_tokens: int | None, max_seconds: float | None,
+    model: ModelOptions, lock_file: Path | None,
 ) -> None:  # fmt: skip
     """Play the tasks of environments and pay rewards.
 
@@ -111,7 +114,19 @@ def command(
     """
     chosen = Wanted.parsed(wanted, len(environments))
     alone = all(agent in AGENTS for agent in agents)
-    more = (user, out, max_turns, max_tool_calls, max_tokens, max_seconds, workers, require, model.record, model.replay)
+    more = (
+        user,
+        judge,
+        out,
+        max_turns,
+        max_tool_calls,
+        max_tokens,
+        max_seconds,
+        workers,
+        require,
+        model.record,
+        model.replay,
+    )
     dialogue = any(one is not None for one in more) or resume or trials > 1 or not alone
     try:
         with ExitStack() as stack:
@@ -124,7 +139,8 @@ def command(
                     "turns": max_turns, "calls": max_tool_calls, "tokens": max_tokens, "seconds": max_seconds
                 }  # fmt: skip
                 options = Options(
-                    agents=agents, user=user or "scripted", trials=trials, seed=seed, out=out, resume=resume,
+                    agents=agents, user=user or "scripted", judge=judge, trials=trials, seed=seed, out=out,
+                    resume=resume,
                     at_once=at_once, workers=workers, require=require, telemetry=telemetry, model=model,
                     allowed=allowed, as_json=as_json, locks=locks,
                     limits={name: value for name, value in limits.items() if value is not None},

@@ -40,6 +40,7 @@ class Options:
 
     agents: Sequence[str]
     user: str
+    judge: str | None
     trials: int
     seed: int
     out: Path | None
@@ -165,9 +166,15 @@ def _setup(options: Options, connect: Any) -> Setup:
     agent = players.agent(
         options.agents[0], connect=connect, endpoint=model.endpoint, reasoning=model.keep_reasoning
     )  # fmt: skip
-    user = players.user(options.user)
-    settings = {**agent.settings, **user.settings}
-    return Setup(agent.side, user.side, agent.play, user.play, Limits(**options.limits), settings)
+    user = players.user(options.user, connect=connect, endpoint=model.endpoint)
+    settings, judge = {**agent.settings, **user.settings}, None
+    if options.judge is not None:
+        kind, _, name = options.judge.partition(":")
+        if kind != "openai" or not name:
+            raise players.UnknownPlayer(f"there is no judge `{options.judge}`; there is openai:MODEL")
+        judge = connect(model.endpoint(name))
+        settings["judge"] = {"model": name, **judge.endpoint.settings}
+    return Setup(agent.side, user.side, agent.play, user.play, Limits(**options.limits), judge, settings)
 
 
 def _jobs(environment: Environment | Workers, wanted: Wanted, options: Options) -> list[Job]:

@@ -197,7 +197,7 @@ class Dialogue:
         said = Message(role="user", content=readable(utterance.text), reveals=utterance.reveals)
         self._add(said, self.seen, self.heard)
         if utterance.done:
-            self.end = "satisfied"
+            self.end = "gave_up" if utterance.gives_up else "satisfied"
 
     async def _user_calls(self, utterance: Utterance) -> None:
         calls = tuple(_numbered(utterance.calls, f"user_{len(self.messages)}"))

@@ -15,12 +15,13 @@ from forgec.rollouts.agents.python_function import FunctionPlayer, named_functio
 from forgec.rollouts.replay import Recorded, ReplayedAgent, ReplayedUser
 from forgec.rollouts.run import Side
 from forgec.users.briefed import BriefedUser
+from forgec.users.prompted import PromptedUser
 from forgec.users.scripted import ScriptedUser
 from forgec.users.user import Users
 from forgec_runtime import RandomAgent
 
 AGENT_NAMES = "gold, noop, random, replay:FILE, openai:MODEL, or MODULE:FUNCTION"
-USER_NAMES = "scripted, briefed, or replay:FILE"
+USER_NAMES = "scripted, briefed, openai:MODEL, or replay:FILE"
 
 
 class UnknownPlayer(ValueError):
@@ -69,8 +70,13 @@ def agent(
     raise UnknownPlayer(f"there is no agent `{name}`; there are {AGENT_NAMES}")
 
 
-def user(name: str) -> Made:
-    """The user of a name. Raises `UnknownPlayer`, `StoreError`."""
+def user(
+    name: str, *, connect: Callable[[Endpoint], Client] | None = None, endpoint: Callable[[str], Endpoint] = Endpoint
+) -> Made:
+    """The user of a name; one that a model plays needs `connect`, which makes the client for an `endpoint`.
+
+    Raises `UnknownPlayer`, `StoreError`, `forgec.llm.client.SetupError`.
+    """
     makers: dict[str, Users] = {"scripted": ScriptedUser, "briefed": BriefedUser}
     if name in makers:
         return Made(Side(name), makers[name])
@@ -80,7 +86,11 @@ def user(name: str) -> Made:
 
         def replayed(part: Any) -> ReplayedUser:
             found = recorded.trajectory((part.environment, part.task, part.seed, part.trial))
-            return ReplayedUser(found.messages, satisfied=found.end == "satisfied")
+            return ReplayedUser(found.messages, end=found.end)
 
         return Made(Side(name), replayed)
+    if kind == "openai" and rest and connect is not None:
+        place = endpoint(rest)
+        client = connect(place)
+        return Made(Side(name, rest), lambda part: PromptedUser(part, client), {"user": dict(place.settings)}, client)
     raise UnknownPlayer(f"there is no user `{name}`; there are {USER_NAMES}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from forgec.dialogue import AssistantMessage, Message, Transcript, Utterance
 from forgec.rollouts.agents.agent import AgentError, Tools
 from forgec.rollouts.store import read
-from forgec.rollouts.trajectory import Key, Trajectory
+from forgec.rollouts.trajectory import End, Key, Trajectory
 
 
 class Recorded:
@@ -51,11 +51,11 @@ class ReplayedAgent:
 class ReplayedUser:
     """Says and does what the user of a trajectory did, and has done with it at its last message."""
 
-    def __init__(self, messages: tuple[Message, ...], *, satisfied: bool) -> None:
+    def __init__(self, messages: tuple[Message, ...], *, end: End) -> None:
         turns = [message for message in messages if message.role == "user" and message.by != "loop"]
         self._turns: Iterator[Message] = iter(turns)
         self._left = len(turns)
-        self._satisfied = satisfied
+        self._end = end
 
     async def open(self) -> Utterance:
         return self._next()
@@ -68,5 +68,8 @@ class ReplayedUser:
         self._left -= 1
         if message is None:
             return Utterance(done=True)
-        done = self._left == 0 and self._satisfied and not message.tool_calls
-        return Utterance(text=message.content, calls=message.tool_calls, reveals=message.reveals, done=done)
+        done = self._left == 0 and self._end in ("satisfied", "gave_up") and not message.tool_calls
+        return Utterance(
+            text=message.content, calls=message.tool_calls, reveals=message.reveals, done=done,
+            gives_up=done and self._end == "gave_up",
+        )  # fmt: skip

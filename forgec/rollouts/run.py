@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from forgec.llm.client import Client
 from forgec.llm.errors import LLMError, Stop
 from forgec.llm.spending import Meter
 from forgec.rollouts.agents.agent import AgentError, AgentPart, Agents, Tools
 from forgec.rollouts.episode import Dialogue, ending
 from forgec.rollouts.limits import Limits
 from forgec.rollouts.trajectory import HashesOf, Key, Shortfall, Spent, Times, Trajectory
+from forgec.rollouts.user_verdict import by_rules, judged
+from forgec.users.glossary import glossary
 from forgec.users.user import UserPart, Users
 from forgec_runtime import AsyncEnvironment, CallTimeout, Environment, GoldError, Reward, Task, TaskError, WorkerError
 
@@ -41,6 +44,8 @@ class Setup:
     agents: Agents
     users: Users
     limits: Limits = field(default_factory=Limits)
+    judge: Client | None = None
+    """A model that decides whether a user erred where the rules leave it open."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Whatever else shapes the play, to be put down in each trajectory."""
     certified: Callable[[str], Certified | None] = lambda task: None
@@ -86,6 +91,7 @@ class Runner:
         self._tools: Tools = [tool.schema for tool in environment.tools.values()]
         self._user_tools = [tool.schema for tool in environment.user_tools.values()]
         self._ending = ending([*environment.tools.values(), *environment.user_tools.values()])
+        self._words = glossary(environment)
         self._in_a_row = 0
 
     async def play(self, jobs: Iterable[Job], at_once: int) -> str:
@@ -165,6 +171,7 @@ class Runner:
                 f"{scope}/user",
                 judge,
                 user_meter,
+                self._words,
             )
         )
         dialogue = Dialogue(
@@ -172,13 +179,22 @@ class Runner:
         )  # fmt: skip
         end = await dialogue.play(environment.policy)
         reward = await judge()
+        verdict = by_rules(dialogue.messages, end, briefing, self._words)
+        judge_meter = Meter()
+        if verdict.mask is None and setup.judge is not None:
+            model = setup.judge.endpoint.model
+            verdict = await judged(
+                setup.judge, dialogue.messages, briefing, meter=judge_meter, scope=f"{scope}/judge", model=model
+            ) or verdict  # fmt: skip
         digest = await self.front.digest(episode)
         broken = await self.front.ask(lambda: tuple(episode.broken_rules), episode)
-        usage: dict[Literal["agent", "user"], Spent] = {}
+        usage: dict[Literal["agent", "user", "judge"], Spent] = {}
         if setup.agent.model is not None:
             usage["agent"] = _spent(setup.agent.model, agent_meter)
         if setup.user.model is not None:
             usage["user"] = _spent(setup.user.model, user_meter)
+        if judge_meter.answers and setup.judge is not None:
+            usage["judge"] = _spent(setup.judge.endpoint.model, judge_meter)
         clock = dialogue.clock
         times = Times(
             total=_rounded(time.perf_counter() - began), agent=_rounded(clock.agent), user=_rounded(clock.user),
@@ -191,7 +207,7 @@ class Runner:
             tags=task.tags, features=dict(task.features), messages=tuple(dialogue.messages),
             facts=tuple(dialogue.facts), turns=dialogue.turns, calls=dialogue.calls, end=end, reward=reward.value,
             parts=_parts(reward), reasons=tuple(Shortfall(kind=one.kind, text=one.text) for one in reward.reasons),
-            broken_rules=broken, digest=digest, usage=usage, times=times,
+            broken_rules=broken, digest=digest, user_verdict=verdict, usage=usage, times=times,
         )  # fmt: skip
 
 

@@ -28,6 +28,8 @@ class Summary:
     """Calls that failed, by kind."""
     reasons: Counter[str] = field(default_factory=Counter)
     """Episodes that were not paid, by ground."""
+    masked: set[Key] = field(default_factory=set)
+    """Episodes whose users erred: they are counted, and left out of all means."""
     verdicts: Counter[str] = field(default_factory=Counter)
     """Episodes by what was found of their users."""
     turns: int = 0
@@ -48,7 +50,11 @@ class Summary:
         self.reasons.update({reason.kind for reason in one.reasons})
         if one.user_verdict is not None:
             mask = one.user_verdict.mask
-            self.verdicts["undecided" if mask is None else "erred" if mask else "as told"] += 1
+            self.verdicts[
+                "undecided" if mask is None else f"erred: {one.user_verdict.kind}" if mask else "as told"
+            ] += 1
+            if mask:
+                self.masked.add(one.key)
         self.turns += one.turns
         self.calls += one.calls
         self.seconds += one.times.total
@@ -58,9 +64,9 @@ class Summary:
 
     @property
     def by_task(self) -> dict[tuple[str, str, int], list[float]]:
-        """The rewards of each task's trials."""
+        """The rewards of each task's trials, but for those that are masked."""
         found: dict[tuple[str, str, int], list[float]] = defaultdict(list)
-        for key in sorted(self.rewards):
+        for key in sorted(self.rewards.keys() - self.masked):
             found[key[:3]].append(self.rewards[key])
         return found
 
@@ -88,6 +94,7 @@ class Summary:
         low, high = statistics.interval(list(tasks.values())) if tasks else (0.0, 1.0)
         return {
             "episodes": len(self.rewards),
+            "masked": len(self.masked),
             "tasks": len(tasks),
             "mean": self.mean if tasks else None,
             "interval": {
@@ -118,8 +125,8 @@ class Summary:
         tasks = self.by_task
         return [
             (group, members, fmean(fmean(tasks[task]) for task in members))
-            for group, members in sorted(self.groups.items())
-            if len(members) < len(tasks)
+            for group, members in sorted((group, all_of & tasks.keys()) for group, all_of in self.groups.items())
+            if 0 < len(members) < len(tasks)
         ]
 
 
@@ -164,6 +171,8 @@ def text(summary: Summary, failures: Sequence[Failure] = (), stopped: str = "") 
             ("not paid for", summary.reasons), ("calls that failed", summary.errors),
             ("users", summary.verdicts)) if counts]  # fmt: skip
         lines.append(f"{summary.turns:,} turns of the agent, {summary.calls:,} calls")
+    if summary.masked:
+        lines.append(f"{len(summary.masked):,} episodes whose users erred are left out of the means")
     lines += [_spent(side, spent) for (side, _), spent in sorted(summary.spent.items())]
     if failures:
         kinds = Counter(one.kind for one in failures)

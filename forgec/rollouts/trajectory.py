@@ -11,9 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from forgec.dialogue import Message
 
-End: TypeAlias = Literal["satisfied", "tool", "turns", "calls", "tokens", "seconds", "silent", "context", "user"]
-"""Why an episode ended: the user was satisfied, a tool ended it, or a limit of `forgec.rollouts.limits` was reached;
-`context`: what the agent's model can read; `user`: the calls that a user may make at a stretch.
+End: TypeAlias = Literal[
+    "satisfied", "gave_up", "tool", "turns", "calls", "tokens", "seconds", "silent", "context", "user"
+]
+"""Why an episode ended: the user was satisfied or gave up, a tool ended it, or a limit of `forgec.rollouts.limits` was
+reached; `context`: what the agent's model can read; `user`: the calls that a user may make at a stretch.
 """
 
 
@@ -49,6 +51,7 @@ class UserVerdict(_Data):
 
     mask: bool | None = Field(description="True: the user erred. None: undecided.")
     kind: str | None = Field(default=None, description="How it erred.")
+    turn: int | None = Field(default=None, description="The place of the message that shows it, from 0.")
     evidence: str = ""
     source: str = Field(description="What decided it: the rules, or a model by its name.")
 
@@ -113,7 +116,7 @@ class Trajectory(_Data):
     broken_rules: tuple[str, ...] = ()
     digest: str = Field(description="Of the final state: what the reward takes for equal has one digest.")
     user_verdict: UserVerdict | None = None
-    usage: dict[Literal["agent", "user"], Spent] = Field(default_factory=dict)
+    usage: dict[Literal["agent", "user", "judge"], Spent] = Field(default_factory=dict)
     times: Times
 
     @property

@@ -1,78 +1,148 @@
-"""A user without a model: tells a fact when it is asked for it, uses its tools as it is told, and then is content."""
+"""A user without a model: tells what it is asked for, asks for one thing after the other, and then is content.
+
+The same words in the same dialogue, in every process.
+"""
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 
-from forgec.dialogue import ToolCall, Transcript, Utterance
+from forgec.dialogue import Message, Transcript, Utterance
+from forgec.users.asking import Asking, sentences, wants_to_know
+from forgec.users.instructed import Instructions
+from forgec.users.speech import first_person
 from forgec.users.user import UserPart
+from forgec.users.wording import content, tokens
+from forgec_runtime import Known
 from forgec_runtime.says import spoken
 
-_WORD = re.compile(r"\w+")
-_FILLING = {"a", "an", "and", "are", "is", "it", "of", "on", "or", "the", "to", "what", "which", "you", "your"}
-_JSON = re.compile(r"\{.*?\}", re.DOTALL)
+PATIENCE = 3
+"""After how many answers in a row that led to nothing new it gives up."""
+MAX_CONFIRMED = 30
+"""How many questions it answers with a yes or a no."""
+
+CONTENT = "Thank you, that is all."
+GIVES_UP = "This leads nowhere. Thank you, that is all."
+UNKNOWN = "I do not know that."
+NOT_HEARD = "I did not hear anything. Please go on."
+GO_ON = "I see. Please go on with what I have asked for."
+
+_REFUSES = re.compile(
+    r"\bI (?:am|do|will|would|can|may|could)(?: rather)? not\b(?! (?:mind|argue|know|think|care|sure))"
+    r"|\bI (?:don't|won't|can't|refuse)\b|\bnever\b|\brather not\b",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"\b(?:anything|something|what) else\b|\bany (?:other|further|more) (?:questions?|requests?)\b"
+    r"|\bfurther assistance\b|\bmore help\b"
+    r"|\bhelp you (?:further|with anything)\b|\bhow (?:can|may) i (?:help|assist)\b",
+    re.IGNORECASE,
+)
 
 
 class ScriptedUser:
-    """The same words in the same dialogue, in every process."""
+    """Plays by rules alone: what it says are its texts, its facts, and a few words of its own."""
 
     def __init__(self, part: UserPart) -> None:
         self.part = part
-        self.waiting = list(part.briefing.requests)
+        self.waiting = [first_person(one.text) for one in part.briefing.requests]
+        self.facts = {fact.name: fact for fact in part.briefing.facts}
+        self.wants = [first_person(one) for one in sentences(" ".join(part.briefing.intent.split()))]
+        self.told: set[str] = set()
+        self.dead_ends = 0
+        self.confirmed: Counter[str] = Counter()
+        self._asking: Asking | None = None
+        self._instructions: Instructions | None = None
+
+    @property
+    def asking(self) -> Asking:
+        if self._asking is None:
+            self._asking = Asking(self.part.briefing, self.part.words)
+        return self._asking
+
+    @property
+    def instructions(self) -> Instructions:
+        if self._instructions is None:
+            self._instructions = Instructions(self.part.tools)
+        return self._instructions
 
     async def open(self) -> Utterance:
-        parts = [part for part in (self.part.briefing.intent, self._next_request()) if part]
-        return Utterance(text="\n".join(parts))
+        parts = [part for part in (first_person(self.part.briefing.intent), self._next_request()) if part]
+        return Utterance(text="\n".join(parts) or "Hello.")
 
     async def answer(self, transcript: Transcript) -> Utterance:
-        last = transcript[-1]
-        if last.role == "tool":
-            return Utterance(text=last.content)
-        call = self._wanted_call(last.content)
-        if call is not None:
-            return Utterance(calls=(call,))
-        asked = self._asked_for(last.content)
+        seen = _results(transcript)
+        if seen:
+            self.dead_ends = 0
+            return Utterance(text="\n".join(message.content for message in seen))
+        text = transcript[-1].content
+        if not text.strip():
+            return Utterance(text=NOT_HEARD)
+        asked = self.asking.asked(text)
+        calls = self.instructions.named(text) or (() if asked else self.instructions.meant(text))
+        return Utterance(calls=calls) if calls else await self._reply(text, asked)
+
+    async def _reply(self, text: str, asked: tuple[str, ...]) -> Utterance:
         if asked:
-            facts = {fact.name: fact for fact in self.part.briefing.facts}
-            told = "; ".join(f"{facts[name].doc or name}: {spoken(facts[name].value)}" for name in asked)
-            return Utterance(text=told, reveals=tuple(asked))
-        if "?" in last.content:
-            return Utterance(text="I have told you all that I know about that.")
-        if not last.content.strip():
-            return Utterance(text="I did not hear anything. Please go on.")
+            new = not self.told.issuperset(asked)
+            self.told.update(asked)
+            answer = "; ".join(_answer(self.facts[name]) for name in asked)
+            return self._told(answer, asked) if new else self._stuck(answer, asked)
+        questions = [one for one in sentences(text) if one.rstrip().endswith("?") or wants_to_know(one)]
+        if any(_CLOSING.search(one) for one in questions) or not questions:
+            return await self._statement()
+        question = questions[-1]
+        wish = self._wish(question)
+        if wants_to_know(question):
+            return self._stuck(wish or UNKNOWN)
+        self.confirmed[question] += 1
+        refusal = wish if wish and _REFUSES.search(wish) else ""
+        answer = f"No. {refusal}" if refusal else "Yes, please."
+        if self.confirmed[question] > 1 or self.confirmed.total() > MAX_CONFIRMED:
+            return self._stuck(answer)
+        return self._told(answer)
+
+    async def _statement(self) -> Utterance:
+        """What it says to something that asks nothing: the next request, or, once all are met, that it is content."""
         request = self._next_request()
-        return Utterance(text=request) if request else Utterance(text="Thank you, that is all.", done=True)
+        if request:
+            return self._told(request)
+        if (await self.part.judge()).value == 1.0:
+            return Utterance(text=CONTENT, done=True)
+        return self._stuck(GO_ON)
+
+    def _wish(self, question: str) -> str:
+        """The sentence of its intent that a question is about, if there is one."""
+        heard = set(content(tokens(question)))
+        scored = [(len(heard & set(content(tokens(one)))), -place) for place, one in enumerate(self.wants)]
+        score, place = max(scored, default=(0, 0))
+        return self.wants[-place] if score >= 2 else ""
 
     def _next_request(self) -> str:
-        return self.waiting.pop(0).text if self.waiting else ""
+        return self.waiting.pop(0) if self.waiting else ""
 
-    def _wanted_call(self, text: str) -> ToolCall | None:
-        """The call of the user's own tools that the agent asks for by name, with arguments as JSON behind it."""
-        for tool in self.part.tools:
-            name = tool["function"]["name"]
-            found = re.search(rf"\b{re.escape(name)}\b", text)
-            if found is None:
-                continue
-            arguments = _JSON.match(text[found.end() :].lstrip())
-            return ToolCall.of(name, arguments[0] if arguments and _is_object(arguments[0]) else "{}")
-        return None
+    def _told(self, text: str, reveals: tuple[str, ...] = ()) -> Utterance:
+        self.dead_ends = 0
+        return Utterance(text=text, reveals=reveals)
 
-    def _asked_for(self, text: str) -> list[str]:
-        """The facts whose words stand in a question of the agent's."""
-        if "?" not in text:
-            return []
-        words = set(_WORD.findall(text.casefold()))
-        asked = []
-        for fact in self.part.briefing.facts:
-            about = set(_WORD.findall((fact.doc or fact.name.replace("_", " ")).casefold())) - _FILLING
-            if fact.value is not None and about and about <= words:
-                asked.append(fact.name)
-        return asked
+    def _stuck(self, text: str, reveals: tuple[str, ...] = ()) -> Utterance:
+        self.dead_ends += 1
+        if self.dead_ends > PATIENCE:
+            return Utterance(text=GIVES_UP, done=True, gives_up=True)
+        return Utterance(text=text, reveals=reveals)
 
 
-def _is_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
+def _answer(fact: Known) -> str:
+    label = first_person(fact.doc) if fact.doc else fact.name.replace("_", " ")
+    return f"{label}: {spoken(fact.value)}"
+
+
+def _results(transcript: Transcript) -> list[Message]:
+    """The results of its calls that it has not spoken of yet."""
+    found: list[Message] = []
+    for message in reversed(transcript):
+        if message.role != "tool":
+            break
+        found.append(message)
+    return found[::-1]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from forgec.dialogue import Transcript, Utterance
 from forgec.llm.spending import Meter
+from forgec.users.glossary import Glossary
 from forgec_runtime import Briefing, Reward
 
 
@@ -45,6 +46,8 @@ class UserPart:
     """The reward as the episode stands, for users that stop by a rule on the state."""
     meter: Meter
     """Counts what it costs, where a model plays it."""
+    words: Glossary = field(default_factory=Glossary)
+    """What the environment says of its own words."""
 
 
 Users: TypeAlias = Callable[[UserPart], User]

@@ -13,6 +13,7 @@ from typing import Any
 
 from forgec.dialogue import AssistantMessage
 from forgec.rollouts.agents.built_in import moves
+from forgec.users.speech import first_person
 from forgec_runtime import Environment
 from forgec_runtime.plan import gold_run
 
@@ -170,7 +171,7 @@ class GoldBrain:
             found = list(moves(environment, run))
             briefing = run.episode.briefing
             wants = [text for text in (briefing.intent, *(request.text for request in briefing.requests[:1])) if text]
-            self._moves["\n".join(wants)] = [found[0], found[-1]] if name in spoilt else found
+            self._moves["\n".join(map(first_person, wants))] = [found[0], found[-1]] if name in spoilt else found
 
     def __call__(self, body: dict[str, Any]) -> dict[str, Any] | str:
         messages = body["messages"]

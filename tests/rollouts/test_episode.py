@@ -123,7 +123,7 @@ def test_a_message_of_ten_megabytes_is_not_delivered(env: Environment) -> None:
     assert (note.role, note.by) == ("user", "loop")
     assert "10,000,000 characters, at most 100,000" in note.content
     assert results(trajectory)[0].kind == "ok"
-    assert trajectory.end == "satisfied"
+    assert trajectory.end == "gave_up"
     assert len(trajectory.line()) < 100_000
 
 
@@ -166,7 +166,7 @@ def test_of_a_thousand_calls_in_a_message_a_hundred_are_made(env: Environment) -
     found = results(trajectory)
     assert [message.kind for message in found] == ["ok"] * 100 + ["not_run"] * 900 + ["ok"]
     assert found[100].content == "Not called: a message may have 100 calls, not 1,000."
-    assert (trajectory.calls, trajectory.end) == (101, "satisfied")
+    assert (trajectory.calls, trajectory.end) == (101, "gave_up")
 
 
 def test_calls_get_ids_that_tell_them_apart(env: Environment) -> None:
@@ -182,7 +182,7 @@ def test_calls_get_ids_that_tell_them_apart(env: Environment) -> None:
 
 
 def test_an_agent_that_never_ends_is_ended(env: Environment) -> None:
-    talk = [AssistantMessage(text="Who are you?")] * 50
+    talk = [AssistantMessage(text=f"Shall I go on with number {i}?") for i in range(50)]
     assert (one(env, *talk, limits=Limits(turns=20)).end, one(env, *talk, limits=Limits(turns=20)).turns) == (
         "turns",
         20,
@@ -205,7 +205,7 @@ def test_an_agent_that_takes_too_long_is_ended(env: Environment) -> None:
 def test_empty_messages_are_said_to_be_empty_and_then_end_it(env: Environment) -> None:
     nothing = AssistantMessage(text=" ")
     assert one(env, nothing, nothing, nothing).end == "silent"
-    assert one(env, nothing, nothing, calls(FIND), nothing, nothing, AssistantMessage(text="Done.")).end == "satisfied"
+    assert one(env, nothing, nothing, calls(FIND), nothing, nothing, AssistantMessage(text="Done.")).end == "gave_up"
 
 
 # -- agents that fail -----------------------------------------------------------------------------------------------

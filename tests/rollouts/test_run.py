@@ -99,7 +99,7 @@ def test_a_model_that_calls_amiss_reads_why_and_is_given_back_what_endpoints_tak
         one = client(server.url)
         (trajectory,) = play(env, asking(one), TASKS[:1], client=one)
         messages = server.seen[-1]["messages"]
-    assert trajectory.end == "satisfied"
+    assert trajectory.end == "gave_up"
     given = [call for message in messages for call in message.get("tool_calls", ())]
     assert len(given) == 303
     assert all(json.loads(call["function"]["arguments"]) == {} for call in given)
@@ -217,7 +217,7 @@ def test_a_python_function_plays(tmp_path: Path) -> None:
     result = invoke("--agent", "my_agent:act", "--task", TASKS[1], "--out", "out.jsonl")
     assert result.exit_code == 0, result.output
     (trajectory,) = read(Path("out.jsonl"))
-    assert [message.role for message in trajectory.messages] == [
+    assert [message.role for message in trajectory.messages[:6]] == [
         "system",
         "user",
         "assistant",

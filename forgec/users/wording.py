@@ -1,0 +1,276 @@
+"""Words as they are compared: cut into tokens, brought to their stems, and to one word for what means the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+
+COMPOUNDS = {
+    ("e", "mail"): "email", ("mail", "address"): "email", ("email", "address"): "email", ("user", "name"): "username",
+    ("user", "id"): "userid", ("log", "in"): "login", ("log", "on"): "login", ("sign", "in"): "login",
+    ("zip", "code"): "zip", ("postal", "code"): "zip", ("post", "code"): "zip", ("full", "name"): "fullname",
+    ("your", "name"): "fullname", ("first", "name"): "firstname", ("given", "name"): "firstname",
+    ("last", "name"): "lastname", ("family", "name"): "lastname", ("all", "right"): "alright",
+    ("pass", "word"): "password",
+}  # fmt: skip
+"""Two words that are one."""
+
+_SAME = (
+    "email mail",
+    "zip postcode postal zipcode",
+    "phone telephone mobile cell cellphone",
+    "number id no num identifier",
+    "password passcode passphrase",
+    "author writer whose wrote written",
+    "pay payment paid settle",
+    "urgent urgency priority important importance",
+    "describe description detail say",
+    "title titled name called call heading headline",
+    "shelf section category genre",
+    "gigabyte gb data gig",
+    "resolution resolve solution fix done remedy",
+    "app application",
+    "where place location locate room located spot",
+    "new from_now_on",
+    "reserve wait waiting",
+    "lost missing left",
+    "firstname forename",
+    "lastname surname",
+    "book novel",
+    "summer summertime",
+    "want wish",
+    "date day",
+)
+"""Words of English that mean the same when somebody is asked for something; the first stands for all."""
+
+SUFFIXES = ("ations", "ation", "ings", "ing", "ed", "es", "s")
+
+
+@lru_cache(maxsize=10_000)
+def stem(word: str) -> str:
+    """A word without its ending: rough, and the same for all forms of most words."""
+    for suffix in SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
+            word = word[: -len(suffix)]
+            break
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiosl":
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+
+
+_CONCEPT = {stem(word): stem(group.split()[0]) for group in _SAME for word in group.split()}
+
+
+@lru_cache(maxsize=10_000)
+def concept(word: str) -> str:
+    """What a word comes to: its stem, or that of the first word that means the same."""
+    short = stem(word)
+    return _CONCEPT.get(short, short)
+
+
+def tokens(text: str) -> list[str]:
+    """The words of a text in lower case, pairs that are one word joined."""
+    found = _WORD.findall(text.casefold().replace("\u2019", "'"))
+    joined: list[str] = []
+    for word in found:
+        word = word[:-2] if word.endswith("'s") else word
+        pair = (joined[-1], word) if joined else ("", word)
+        if pair in COMPOUNDS:
+            joined[-1] = COMPOUNDS[pair]
+        elif joined and joined[-1] == word == "email":
+            continue
+        else:
+            joined.append(word)
+    return joined
+
+
+def content(words: Iterable[str]) -> list[str]:
+    """The concepts of the words that carry a meaning, in their order."""
+    return [concept(word) for word in words if word not in FILLING]
+
+
+FILLING = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "or",
+        "the",
+        "of",
+        "on",
+        "in",
+        "at",
+        "to",
+        "for",
+        "from",
+        "by",
+        "with",
+        "about",
+        "as",
+        "into",
+        "over",
+        "it",
+        "its",
+        "this",
+        "that",
+        "these",
+        "those",
+        "them",
+        "they",
+        "their",
+        "there",
+        "here",
+        "is",
+        "are",
+        "was",
+        "were",
+        "be",
+        "been",
+        "being",
+        "am",
+        "do",
+        "does",
+        "did",
+        "done's",
+        "have",
+        "has",
+        "had",
+        "having",
+        "will",
+        "would",
+        "shall",
+        "should",
+        "can",
+        "could",
+        "may",
+        "might",
+        "must",
+        "i",
+        "i'll",
+        "i'd",
+        "i'm",
+        "i've",
+        "me",
+        "my",
+        "we",
+        "us",
+        "our",
+        "you",
+        "your",
+        "yours",
+        "you'd",
+        "you'll",
+        "you're",
+        "what",
+        "which",
+        "so",
+        "if",
+        "then",
+        "than",
+        "also",
+        "too",
+        "just",
+        "only",
+        "any",
+        "some",
+        "all",
+        "both",
+        "well",
+        "not",
+        "no",
+        "yes",
+        "ok",
+        "okay",
+        "please",
+        "kindly",
+        "thanks",
+        "thank",
+        "great",
+        "sure",
+        "happy",
+        "help",
+        "need",
+        "want",
+        "wants",
+        "like",
+        "wanted",
+        "give",
+        "tell",
+        "share",
+        "provide",
+        "enter",
+        "type",
+        "state",
+        "confirm",
+        "specify",
+        "supply",
+        "let",
+        "know",
+        "list",
+        "send",
+        "sent",
+        "ask",
+        "get",
+        "got",
+        "take",
+        "find",
+        "look",
+        "see",
+        "use",
+        "used",
+        "using",
+        "such",
+        "own",
+        "very",
+        "much",
+        "many",
+        "how",
+        "now",
+        "again",
+        "able",
+        "go",
+        "going",
+        "before",
+        "after",
+        "first",
+        "second",
+        "third",
+        "fourth",
+        "fifth",
+        "sixth",
+        "seventh",
+        "eighth",
+        "ninth",
+        "tenth",
+        "one",
+        "two",
+        "three",
+        "other",
+        "hello",
+        "hi",
+        "dear",
+        "when",
+        "who's",
+        "what's",
+        "i.e",
+        "ie",
+        "e.g",
+        "eg",
+        "etc",
+        "exactly",
+        "instead",
+        "currently",
+        "correct",
+        "right",
+    ]
+)
+"""Words that say nothing of what is asked for."""
+
+ORDINALS = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "5th": 5, "6th": 6, "7th": 7, "8th": 8, "9th": 9, "10th": 10,
+    "other": 2, "original": 1,
+}  # fmt: skip

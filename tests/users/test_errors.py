@@ -1,0 +1,55 @@
+"""User errors: transcripts that were labelled before there was anything to find errors with.
+
+Half of them were looked at while the rules were made; the other half were not.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from forgec.dialogue import Message
+from forgec.users.errors import Finding, findings
+from forgec.users.glossary import glossary
+from forgec_runtime import Environment, load_environment
+
+ROOT = Path(__file__).parents[2]
+TRANSCRIPTS = [json.loads(line) for line in (Path(__file__).parent / "transcripts.jsonl").read_text().splitlines()]
+
+
+@cache
+def environment(name: str) -> Environment:
+    return load_environment(ROOT / "generated" / name)
+
+
+def found(one: dict[str, Any]) -> list[Finding]:
+    env = environment(one["environment"])
+    messages = [Message(role=role, content=text) for role, text in one["messages"]]
+    return findings(messages, one["end"], env.reset(one["task"]).briefing, glossary(env))
+
+
+def figures(half: str) -> tuple[float, float, list[str]]:
+    """Precision and recall of a half, and what was decided wrongly. An error of another kind counts as found."""
+    right = claimed = there = 0
+    wrong = []
+    for one in TRANSCRIPTS:
+        if one["half"] == half:
+            sure = [finding for finding in found(one) if finding.sure]
+            right += bool(sure and one["error"])
+            claimed += bool(sure)
+            there += bool(one["error"])
+            if bool(sure) != bool(one["error"]):
+                wrong.append(f"{one['task']}: {one['error']}, found {sure}")
+    return right / claimed, right / there, wrong
+
+
+@pytest.mark.parametrize("half", ["development", "held out"])
+def test_errors_of_users_are_found_and_others_are_not(half: str) -> None:
+    assert len(TRANSCRIPTS) >= 60
+    precision, recall, wrong = figures(half)
+    assert precision >= 0.9, wrong
+    assert recall >= 0.7, wrong
