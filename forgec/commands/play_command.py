@@ -13,6 +13,7 @@ import click
 
 from forgec.commands.common import FINDINGS, UNREADABLE, sources_option
 from forgec.commands.environments import package
+from forgec.commands.model_options import ModelOptions, model_options
 from forgec.playing.play import Outcome, play
 from forgec.playing.script import play_script, script_lines, transcript
 from forgec.playing.session import Session
@@ -25,6 +26,9 @@ from forgec_runtime import Environment, LoadError, load_environment
 @click.option("--task", metavar="NAME", help="Start with this task, in its world.")
 @click.option("--seed", type=click.IntRange(0, 999_999_999), help="Draws what the task samples; else 0.")
 @click.option("--script", metavar="FILE", help="Play the lines of FILE instead of asking; `-` is standard input.")
+@click.option("--as", "side", type=click.Choice(["user"]), help="Play the user of --task, in a dialogue with --agent.")
+@click.option("--agent", metavar="NAME", help="Who answers the user: gold, openai:MODEL, ..., as in `forgec run`.")
+@model_options
 @sources_option
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object a line: input, kind, result, changes.")
 def command(
@@ -33,6 +37,9 @@ def command(
     task: str | None,
     seed: int | None,
     script: str | None,
+    side: str | None,
+    agent: str | None,
+    model: ModelOptions,
     allowed: tuple[str, ...],
     as_json: bool,
 ) -> None:
@@ -46,9 +53,13 @@ def command(
     Without a terminal, with --script and with --json, lines are read as they are and echoed after `> `. The transcript
     of such a session is itself a script that plays it again.
 
+    With --as user a person plays the user of a task, and --agent the agent: what is typed is said, `.done` ends it.
+    The reward and its reasons are printed then, or with --json the trajectory.
+
     \b
     Examples:
       forgec play library
+      forgec play library --as user --task settle_the_overdue --agent openai:qwen3-8b --base-url http://localhost:8000/v1
       forgec play specs/library.afs --task settle_the_overdue
       forgec play library --task a_late_book --seed 7
       forgec play library --script session.txt
@@ -60,6 +71,14 @@ def command(
         raise click.UsageError("a task has a world of its own: give --world or --task, not both")
     if seed is not None and task is None:
         raise click.UsageError("a seed draws what a task samples: give --task, too")
+    if (side is None) != (agent is None):
+        raise click.UsageError("a user needs somebody to talk to: give --as user and --agent together")
+    if agent is not None and (task is None or script is not None):
+        raise click.UsageError("the user has a task, and says what it types: give --task, and no --script")
+    if agent is not None and task is not None:
+        from forgec.commands.play_user import play_user
+
+        sys.exit(play_user(environment, task, seed or 0, agent, model, allowed, as_json=as_json))
     begun = f"{task} {seed}" if seed is not None else task
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no reason to stop

@@ -25,7 +25,7 @@ def test_the_function_plays() -> None:
     act = defined["act"]
     assert callable(act)
     (played,) = play(environment(), lambda part: FunctionPlayer(act), ["keep_what_can_be_kept"])
-    assert [message.kind for message in played.messages if message.role == "tool"] == ["ok"]
+    assert {message.kind for message in played.messages if message.role == "tool"} == {"ok"}
 
 
 def test_the_program_prints_what_is_shown(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
