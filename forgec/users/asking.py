@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 from forgec.users.glossary import Glossary
@@ -54,6 +55,12 @@ _PARTS = re.compile(
 )
 _SAME_AGAIN = re.compile(r"\s*(?:the ones?|that is|namely|meaning)\b", re.IGNORECASE)
 """What begins a part that says the one before it again, more closely."""
+_BOTH_NAMES = re.compile(r"\bfirst and (?:the |your )?last names?\b", re.IGNORECASE)
+_OTHERS = re.compile(r"\b(?:his|her|their)\b(?! (?:numbers?|titles?|names?)\b)", re.IGNORECASE)
+"""What is asked about is somebody else's; not "the tickets and their numbers"."""
+_OF_THE = re.compile(r"\b(?:number|code|date|address) of (?:the|this|that) (\w+)", re.IGNORECASE)
+_ASKED_OF = {concept(word) for word in ("name", "date", "address")}
+"""What a question is for when they stand at its end: "your colleague's name"."""
 _GENERIC = {concept(word) for word in ("number", "code", "date", "address")}
 """Heads that mean nothing without the word before them."""
 _NUMBERS = (int, float, Decimal)
@@ -102,7 +109,9 @@ class Asking:
             return
         if not wants_to_know(sentence):
             return
-        body = asked_part(sentence)
+        body = _BOTH_NAMES.sub("first name, last name", asked_part(sentence))
+        if _OTHERS.search(body) and not re.search(r"\byours?\b", body, re.IGNORECASE):
+            return
         chosen, before = list[Topic](), list[Topic]()
         pieces = ["", *_PARTS.split(body)]
         for joint, part in zip(pieces[::2], pieces[1::2], strict=True):
@@ -144,7 +153,9 @@ class Asking:
             return 0.0
         said_words = set(heard)
         own = said_words & topic.base
-        if own and own <= _GENERIC and self._other_kind(topic, heard):
+        if own and own <= _GENERIC and self._other_kind(topic, words, heard):
+            return 0.0
+        if _of_another_kind(topic, words, heard, own):
             return 0.0
         score = len(own) + 0.5 * len(own) / max(len(topic.base), 1)
         score += 0.6 * min(len((said_words & topic.more) - own), 2)
@@ -157,8 +168,11 @@ class Asking:
             return 0.0
         return score
 
-    def _other_kind(self, topic: Topic, heard: list[str]) -> bool:
+    def _other_kind(self, topic: Topic, words: list[str], heard: list[str]) -> bool:
         """Whether a general word, such as number, stands behind one that this environment knows nothing of."""
+        of = _OF_THE.search(" ".join(words))
+        if of is not None and concept(of[1]) not in topic.base | topic.more:
+            return True
         for i, word in enumerate(heard):
             if word in _GENERIC and i and heard[i - 1] not in topic.base | topic.more | self.subjects:
                 return True
@@ -210,7 +224,7 @@ def spoken_words(value: Any) -> str:
 
 def _fragment(sentence: str) -> bool:
     """Whether a question is a bare noun: "And your password, please?" """
-    words = tokens(sentence)
+    words = tokens(sentence.rsplit(":")[-1])
     if len(words) > 9:
         return False
     if re.match(r"\W*(?:(?:and|also|next|now|finally)\W+)*(?:the|your)\b", sentence, re.IGNORECASE):
@@ -222,12 +236,28 @@ def _open(words: Sequence[str]) -> bool:
     return bool({"what", "which"} & set(words))
 
 
+def _of_another_kind(topic: Topic, words: list[str], heard: list[str], own: set[str]) -> bool:
+    """Whether the noun that a question is for is none of the topic's, which has but a word beside it."""
+    related = topic.base | topic.more
+    if heard and heard[-1] in _ASKED_OF and heard[-1] not in related and topic.head not in own:
+        return True
+    if len(own) != 1 or topic.head in own or topic.ordinals & ordinals(words):
+        return False
+    related = related | set(content(tokens(spoken_words(topic.value))))
+    for before, word in pairwise(words):
+        if before in ("which", "what") and word not in FILLING and concept(word) not in related:
+            return not related & set(heard[1:2])
+    return False
+
+
 def _fits(topic: Topic, words: list[str]) -> bool:
     """Whether a value can be the answer to such a question."""
     joined = " ".join(words)
     where = concept("where")
     if "how much" in joined or "how many" in joined:
         return isinstance(topic.value, _NUMBERS) and not isinstance(topic.value, bool)
+    if re.search(r"\bhow (?:long|often|far|old|soon|big)\b", joined):
+        return "long" in topic.base
     if "when" in words or "why" in words:
         return isinstance(topic.value, date) or bool({"when", "why"} & topic.base)
     if "where" in words:
@@ -255,8 +285,8 @@ def _topics(briefing: Briefing, words: Glossary) -> list[Topic]:
     topics = []
     for (stem_, tail), fact, (base, numbered, opens) in zip(series, facts, own, strict=True):
         if stem_:
-            mates = [b for (other, _), (b, _, _) in zip(series, own, strict=True) if other == stem_]
-            base = frozenset().union(base, *mates)
+            bases = [b for (other, _), (b, _, _) in zip(series, own, strict=True) if other == stem_]
+            base = frozenset().union(base, *bases)
         if tail and not numbered:
             numbered = frozenset().union(
                 *(n for (_, other), (_, n, _) in zip(series, own, strict=True) if other == tail)
@@ -264,10 +294,16 @@ def _topics(briefing: Briefing, words: Glossary) -> list[Topic]:
         known = _known_as(fact.name, words)
         more = frozenset[str]().union(*(words.words.get(name, ()) for name in known))
         values = frozenset[str]().union(*(words.values.get(name, ()) for name in known))
-        head = next(iter(content(tokens(fact.doc or fact.name))), "")
+        mates = [mate for (other, _), mate in zip(series, facts, strict=True) if stem_ and other == stem_]
+        heads = (_head(mate) for mate in (fact, *mates))
+        head = next(filter(None, heads), "")
         near = _near(fact, briefing) - base
         topics.append(Topic(fact.name, base, head, more - base, values, near, numbered, fact.value, opens))
     return topics
+
+
+def _head(fact: Known) -> str:
+    return next(iter(content(tokens(fact.doc or fact.name))), "")
 
 
 def _known_as(name: str, words: Glossary) -> list[str]:

@@ -28,7 +28,7 @@ _SAME = (
     "pay payment paid settle",
     "urgent urgency priority important importance",
     "describe description detail say",
-    "title titled name called call heading headline",
+    "title titled called call heading headline",
     "shelf section category genre",
     "gigabyte gb data gig",
     "resolution resolve solution fix done remedy",
