@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_damaged_table_is_made_again(damage: bytes, built: None, no_building: 
 def test_a_table_of_another_shape_is_made_again(built: None, no_building: None) -> None:
     (place,) = kept()
     for text in (b"{}", b"[]", b'{"data": {"options": {}}, "memo": {"0": 1}}'):
-        place.write_bytes(table.hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
+        place.write_bytes(hashlib.sha256(text).hexdigest().encode() + b"\n" + text)
         with pytest.raises(AssertionError, match="built again"):
             table.parser(**OPTIONS)
 
