@@ -20,8 +20,8 @@ Kind: TypeAlias = Literal["invented", "withheld", "contradicted", "outside", "ea
 asks for what its task does not have, stops before it has what it wants, or goes on when it has.
 """
 
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-_CODE = re.compile(r"#?[\w]*\d[\w]*(?:[-.,:/ ](?=[\w]*\d)[\w]*\d[\w]*)*")
+_EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_CODE = re.compile(r"(?<!\w)#?[\w]*\d[\w]*(?:[-.,:/ ](?=[\w]*\d)[\w]*\d[\w]*)*")
 _UNKNOWING = re.compile(
     r"\b(?:(?:do|did|can|could|will|would)(?: not|n't)|don\u2019t|cannot|can't|won't|not sure|no idea|"
     r"rather not|prefer not|forgot|forgotten|unsure|not going to (?:say|tell))\b",

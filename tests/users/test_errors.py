@@ -53,3 +53,12 @@ def test_errors_of_users_are_found_and_others_are_not(half: str) -> None:
     precision, recall, wrong = figures(half)
     assert precision >= 0.9, wrong
     assert recall >= 0.7, wrong
+
+
+def test_long_texts_are_read_in_bounded_time() -> None:
+    """Quadratic patterns would take minutes for these."""
+    env = environment("library")
+    briefing, words = env.reset("settle_the_overdue").briefing, glossary(env)
+    for text in ("a@" * 50_000, "1-" * 50_000, "1.2." * 25_000, "x" * 100_000):
+        messages = [Message(role="assistant", content=text), Message(role="user", content=text)]
+        findings(messages, "satisfied", briefing, words)
