@@ -24,6 +24,7 @@ COMMANDS = {
     "sandbox": "Report how far environments are confined on this machine.",
     "play": "Call the tools of an environment by hand.",
     "run": "Play the tasks of an environment and pay rewards.",
+    "explain": "Tell why episodes were worth what they were.",
     "compare": "Tell whether one of two runs was better.",
     "train": "Train a small policy in environments, on a CPU.",
     "report": "Draw what runs of training have learned.",
@@ -80,6 +81,7 @@ def forgec() -> None:
       forgec sandbox --require confined
       forgec play library
       forgec run library --agent gold --agent noop
+      forgec explain after.jsonl
       forgec compare before.jsonl after.jsonl
       forgec train desk.toml --out runs/desk
       forgec report runs/desk

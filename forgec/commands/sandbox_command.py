@@ -52,8 +52,8 @@ def command(environment: str | None, require: Posture | None, allowed: tuple[str
 
     \b
     Examples:
-      forgec sandbox
-      forgec sandbox library --json
+      forgec sandbox library
+      forgec sandbox --json
       forgec sandbox --require confined && forgec run library --workers 4 --require confined
 
     Exit codes: 0 at least as required, 1 less than that, 2 the environment cannot be loaded.

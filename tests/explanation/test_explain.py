@@ -1,0 +1,213 @@
+"""Why an episode was worth what it was: what is lacking, and the call after which it could not be saved any more."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from forgec.commands import forgec
+from forgec.dialogue import Message, ToolCall
+from forgec.explanation import Mismatch, explain
+from forgec.explanation.page import page
+from forgec.explanation.text import text
+from forgec.rollouts.run import hashes_of
+from forgec.rollouts.trajectory import Shortfall, Times, Trajectory
+from forgec_runtime import Environment, load_environment
+from forgec_runtime.plan import gold_run
+
+GENERATED = Path(__file__).parents[2] / "generated"
+Calls = list[tuple[str, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def library() -> Environment:
+    return load_environment(GENERATED / "library")
+
+
+def gold(env: Environment, task: str, plan: int = 0) -> Calls:
+    return [(call.tool, dict(call.arguments)) for call in gold_run(env, env.tasks[task], 0, plan).calls]
+
+
+def played(env: Environment, task: str, calls: Calls, *said: str) -> Trajectory:
+    """The trajectory of an agent that makes some calls and says some things."""
+    episode = env.reset(task)
+    messages = [Message(role="user", content="Hello")]
+    for i, (tool, arguments) in enumerate(calls):
+        call = ToolCall.of(tool, arguments, f"call_{i}")
+        (result,) = env.step([(episode, tool, call.arguments)])
+        messages.append(Message(role="assistant", content="", tool_calls=(call,)))
+        told = {"role": "tool", "content": result.text, "tool_call_id": call.id, "name": tool}
+        messages.append(Message.model_validate({**told, "by": "agent", "kind": result.kind}))
+    for one in said:
+        messages.append(Message(role="assistant", content=one))
+        episode.messages.append(one)
+    reward = env.reward(episode, env.tasks[task])
+    return Trajectory(
+        format=1, environment=env.name, task=task, seed=0, trial=0, agent="test", user="none",
+        hashes=hashes_of(env, env.tasks[task]), messages=tuple(messages), turns=len(calls), calls=len(calls),
+        end="satisfied", reward=reward.value, parts={},
+        reasons=tuple(Shortfall(kind=one.kind, text=one.text) for one in reward.reasons),
+        digest=episode.digest(), times=Times(total=0, agent=0, user=0, environment=0),
+    )  # fmt: skip
+
+
+TASK = "settle_the_overdue"
+"""An overdue book is returned, another one is lost, all is paid, and one is lent."""
+
+
+def test_gold_is_never_lost_and_leaves_nothing_undone(library: Environment) -> None:
+    for task in library.tasks:
+        found = explain(library, played(library, task, gold(library, task)))
+        assert (found.turn, found.undone, found.drift) == (None, (), ""), task
+
+
+def test_who_does_nothing_could_have_been_saved_until_the_end(library: Environment) -> None:
+    found = explain(library, played(library, TASK, []))
+    assert found.turn is None
+    assert [one.tool for one in found.undone] == [tool for tool, _ in gold(library, TASK)]
+    assert "It could have been saved until the end." in text(found)
+
+
+def test_a_wrong_write_is_where_it_was_lost(library: Environment) -> None:
+    calls = gold(library, TASK)
+    last, arguments = calls[-1]
+    assert last == "lend_book"
+    wrong = [*calls[:-1], ("lend_book", {**arguments, "book_id": "B101"})]
+    found = explain(library, played(library, TASK, wrong))
+    assert found.turn is not None
+    assert (found.turn.message, found.turn.call.name) == (2 * len(calls) - 1, "lend_book")
+    assert any("B101" in why for why in found.turn.why)
+    assert [(one.tool, one.arguments["book_id"]) for one in found.undone] == [("lend_book", arguments["book_id"])]
+    shown = text(found)
+    assert "^^^ from here on no plan leads to the reward any more" in shown
+    assert f"Lost with message {found.turn.message}" in shown
+
+
+def test_the_first_of_several_wrong_writes_is_told(library: Environment) -> None:
+    email = ("change_email", {"member_id": "M002", "email": "joan@example.org"})
+    found = explain(library, played(library, TASK, [email, *gold(library, TASK)]))
+    assert found.turn is not None
+    assert (found.turn.message, found.turn.call.name) == (1, "change_email")
+    assert any("joan@example.org" in why for why in found.turn.why)
+
+
+def test_what_is_refused_or_only_looked_at_loses_nothing(library: Environment) -> None:
+    harmless: Calls = [
+        ("find_member", {"email": "nobody@example.org"}), ("search_books", {"words": "Le Guin"}),
+        ("lend_book", {"member_id": "M002"}), ("no_such_tool", {}),
+    ]  # fmt: skip
+    assert explain(library, played(library, TASK, harmless)).turn is None
+
+
+def test_what_can_be_mended_is_not_lost(library: Environment) -> None:
+    """An e-mail address that is changed, and changed back, is as it was."""
+    task = next(task for task in library.tasks.values() if task.name == TASK)
+    episode = library.reset(task.name)
+    before = library.call(episode, "find_member", email="j.moreno@example.org").value
+    there = ("change_email", {"member_id": before["member_id"], "email": "joan@example.org"})
+    back = ("change_email", {"member_id": before["member_id"], "email": before["email"]})
+    found = explain(library, played(library, TASK, [there, back, *gold(library, TASK)], "20.45, and until 2025-04-04"))
+    assert found.trajectory.reward == 1
+    # what is left of the plan does not mend it: the turn is a verdict on the plans, not on all that could be done
+    assert found.turn is not None
+
+
+def test_any_plan_that_the_task_accepts_will_do(library: Environment) -> None:
+    several = [task for task in library.tasks.values() if len(task.plans) > 1]
+    assert several
+    for task in several:
+        for plan in range(len(task.plans)):
+            assert explain(library, played(library, task.name, gold(library, task.name, plan))).turn is None
+
+
+def test_a_result_that_is_another_one_now_is_said(library: Environment) -> None:
+    one = played(library, TASK, gold(library, TASK))
+    messages = list(one.messages)
+    messages[2] = messages[2].model_copy(update={"content": "{}"})
+    found = explain(library, one.model_copy(update={"messages": tuple(messages)}))
+    assert found.drift.startswith("message 1: ")
+    assert "comes out otherwise" in text(found)
+
+
+def test_an_environment_that_has_changed_is_refused(library: Environment) -> None:
+    one = played(library, TASK, [])
+    assert one.hashes is not None
+    other = one.model_copy(update={"hashes": one.hashes.model_copy(update={"world": "0" * 64})})
+    with pytest.raises(Mismatch, match="its world changed"):
+        explain(library, other)
+    with pytest.raises(Mismatch, match="was played in elsewhere"):
+        explain(library, one.model_copy(update={"environment": "elsewhere"}))
+    with pytest.raises(Mismatch, match="no task 'gone'"):
+        explain(library, one.model_copy(update={"task": "gone"}))
+
+
+def test_a_page_shows_texts_as_texts(library: Environment) -> None:
+    one = played(
+        library, TASK, [("search_books", {"words": "<script>alert(1)</script>"})], "<img src=x onerror=alert(2)>"
+    )
+    shown = page([explain(library, one)], "<b>run</b>")
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert "&lt;img src=x onerror=alert(2)&gt;" in shown
+    assert not re.search(r"https?://|src=\"|@import", re.sub(r"&#?\w+;", "", shown))
+
+
+# -- the command ---------------------------------------------------------------------------------------------------
+
+
+def invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(forgec, ["explain", *arguments], catch_exceptions=False)
+
+
+@pytest.fixture
+def run(library: Environment, tmp_path: Path) -> Path:
+    """Two trajectories: one that was paid, and one that was not."""
+    answers = gold_run(library, library.tasks[TASK], 0).answers
+    paid = played(library, TASK, gold(library, TASK), *answers)
+    assert paid.reward == 1
+    path = tmp_path / "run.jsonl"
+    path.write_bytes(paid.line() + played(library, "a_clean_slate", []).line())
+    return path
+
+
+def test_what_was_not_paid_is_explained(run: Path) -> None:
+    result = invoke(str(run), "--env", str(GENERATED / "library"))
+    assert result.exit_code == 0
+    assert "library/a_clean_slate, seed 0, trial 0: reward 0" in result.stdout
+    assert TASK not in result.stdout
+    paid = invoke(str(run), TASK, "--all", "--env", str(GENERATED / "library"))
+    assert "Paid in full." in paid.stdout
+
+
+def test_findings_are_lines_of_json(run: Path) -> None:
+    result = invoke(str(run), "--all", "--json", "--env", str(GENERATED / "library"))
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [one["task"] for one in found] == [TASK, "a_clean_slate"]
+    assert found[0]["undone"] == [] and found[0]["turn"] is None
+    assert found[1]["reasons"] and found[1]["undone"]
+
+
+def test_a_page_is_written_whole(run: Path, tmp_path: Path) -> None:
+    result = invoke(str(run), "--html", str(tmp_path / "run.html"), "--env", str(GENERATED / "library"))
+    assert result.exit_code == 0
+    assert "library/a_clean_slate" in (tmp_path / "run.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nowhere.jsonl",), "there is no file nowhere.jsonl"),
+        (("RUN", "no_such_task"), "nothing matches"),
+        (("RUN", "--env", "nowhere"), "nowhere"),
+    ],
+)
+def test_what_cannot_be_explained_is_said(run: Path, arguments: tuple[str, ...], said: str) -> None:
+    result = invoke(*(str(run) if one == "RUN" else one for one in arguments))
+    assert result.exit_code == 2
+    assert said in result.output
+    assert "Traceback" not in result.output
