@@ -49,10 +49,10 @@ def command(
 ) -> None:
     """Tell why trajectories were worth what they were.
 
-    FILE is what `forgec run --out` wrote; a TASK is a name or a pattern such as lend_*. Each trajectory is played again:
-    shown are what was said and done, what kept the reward from being paid, the first call after which no plan of the
-    task could have led to it any more, the calls of the plan that were never made, and whether the user erred. Without
-    --all only trajectories that were not paid are explained, and without a TASK the first five of them.
+    FILE is what `forgec run --out` wrote; a TASK is a name or a pattern such as lend_*. Each trajectory is played
+    again: shown are what was said and done, what kept the reward from being paid, the first call after which no plan
+    of the task could have led to it any more, the calls of the plan that were never made, and whether the user erred.
+    Without --all only trajectories that were not paid are explained, and without a TASK the first five of them.
 
     \b
     Examples:
