@@ -48,7 +48,14 @@ def wait_until_gone(group: int) -> None:
 @pytest.mark.parametrize("delay", [0.4, 1.2])
 def test_an_interrupt_ends_all_processes_without_a_word(tmp_path: Path, delay: float) -> None:
     command = [sys.executable, "-m", "forgec", "compile", *specs(tmp_path, 15 * FEW)]
-    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+    )
     try:
         time.sleep(delay)
         os.killpg(process.pid, signal.SIGINT)

@@ -135,10 +135,6 @@ def check_allowed(fragment: Fragment, scope: Scope, report: Report) -> bool:
     if problem := size_of(fragment.tree).problem:
         report.error("AFS403", f"this SQL has {problem}", fragment.span)
         return False
-    for start, end, name in calls_with_too_many(fragment.span.text):
-        most = counted(MOST[name], "argument")
-        report.error("AFS410", f"`{name}` takes at most {most}", fragment.part(start, end))
-        return False
     for node in fragment.tree.walk():
         if type(node) is exp.Anonymous or (isinstance(node, exp.Func) and type(node) not in _ALLOWED):
             if not _check_call(fragment, node, scope, report):
@@ -151,6 +147,10 @@ def check_allowed(fragment: Fragment, scope: Scope, report: Report) -> bool:
             span = fragment.span_of_word(clause, node) if clause.isidentifier() else fragment.span_of(node)
             report.error(code, message, span, help=hint)
             return False
+    for start, end, name in calls_with_too_many(fragment.span.text):
+        most = counted(MOST[name], "argument")
+        report.error("AFS410", f"`{name}` takes at most {most}", fragment.part(start, end))
+        return False
     return True
 
 

@@ -646,8 +646,8 @@ _RUNTIME = (
     Fault(
         "a fetched row is kept under another key",
         _WORLD,
-        "cache[table.key_of(row)] = row",
-        "cache[wanted[0]] = row",
+        "found[table.key_of(row)] = row",
+        "found[wanted[0]] = row",
         tools="lookups respare",
     ),
     Fault(
