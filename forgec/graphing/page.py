@@ -5,28 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from forgec.graphing.drawing import Drawing
 from forgec.graphing.layout import Box, layout
-from forgec.resources import resource
+from forgec.pages import render_page
 
 
 def page(drawing: Drawing) -> str:
     """A page that draws the graph; a tool that is clicked or searched shows what it takes, gives and changes."""
     boxes, width, height = layout(drawing)
-    environment = Environment(
-        loader=FileSystemLoader(resource("templates", "graph")),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
     arrows = [(arrow, _curve(boxes[arrow.source], boxes[arrow.target])) for arrow in drawing.arrows]
     data = {"nodes": [asdict(node) for node in drawing.nodes], "arrows": [asdict(arrow) for arrow in drawing.arrows]}
-    return environment.get_template("page.html.j2").render(
-        title=drawing.title, nodes=drawing.nodes, boxes=boxes, arrows=arrows, width=width, height=height,
+    return render_page(
+        "graph", title=drawing.title, nodes=drawing.nodes, boxes=boxes, arrows=arrows, width=width, height=height,
         data=_for_a_script(data),
     )  # fmt: skip
 
