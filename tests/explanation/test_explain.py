@@ -104,10 +104,9 @@ def test_what_is_refused_or_only_looked_at_loses_nothing(library: Environment) -
     assert explain(library, played(library, TASK, harmless)).turn is None
 
 
-def test_what_can_be_mended_is_not_lost(library: Environment) -> None:
-    """An e-mail address that is changed, and changed back, is as it was."""
-    task = next(task for task in library.tasks.values() if task.name == TASK)
-    episode = library.reset(task.name)
+def test_a_mistake_that_no_plan_mends_is_told_also_where_the_agent_mended_it(library: Environment) -> None:
+    """An e-mail address that is changed, and changed back, is as it was, and the episode is paid."""
+    episode = library.reset(TASK)
     before = library.call(episode, "find_member", email="j.moreno@example.org").value
     there = ("change_email", {"member_id": before["member_id"], "email": "joan@example.org"})
     back = ("change_email", {"member_id": before["member_id"], "email": before["email"]})
