@@ -14,9 +14,11 @@ from forgec.pipeline import check_source
 from forgec.source import Source
 from forgec.starting.spec_text import CLOCK, SpecText, add_enum
 from forgec.starting.values import documentation
-from forgec.synthesis.drafting.entities import Column, Entity, Records, entities, refer, told
+from forgec.synthesis.drafting.entities import Column, Entity, refer, told
+from forgec.synthesis.drafting.finding import entities
 from forgec.synthesis.drafting.making import Draught, Unknown, Written
 from forgec.synthesis.drafting.purposes import Purpose, purposes
+from forgec.synthesis.drafting.records import Records
 from forgec.synthesis.drafting.rows import World, prefix
 from forgec.synthesis.drafting.sessions import Session, own, session
 from forgec.synthesis.drafting.tools import WORLD, Tools

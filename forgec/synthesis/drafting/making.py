@@ -10,8 +10,9 @@ from forgec.documents import Field, Operation, Shape
 from forgec.documents.api import MISSING
 from forgec.starting.names import legal
 from forgec.starting.values import documentation, quoted
-from forgec.synthesis.drafting.entities import Column, Entity, Records
+from forgec.synthesis.drafting.entities import Column, Entity
 from forgec.synthesis.drafting.purposes import Purpose
+from forgec.synthesis.drafting.records import Records
 from forgec.synthesis.drafting.rows import ROWS, World, serial_text
 from forgec.synthesis.drafting.sessions import Session
 

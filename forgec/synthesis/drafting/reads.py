@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable
 
 from forgec.starting.names import legal, snake
-from forgec.synthesis.drafting.entities import Column, bound, is_paging, is_whole_text
+from forgec.synthesis.drafting.entities import Column
 from forgec.synthesis.drafting.making import Body, Given, Making, Unknown, typed
+from forgec.synthesis.drafting.parameters import bound, is_paging, is_whole_text
 from forgec.synthesis.drafting.results import answered, answered_rows
 from forgec.synthesis.drafting.rows import ROWS
 from forgec.synthesis.drafting.sessions import speaks_of_own

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from forgec.documents import Shape
 from forgec.starting.values import quoted
-from forgec.synthesis.drafting.entities import Column, Entity, Records, flat, is_money
+from forgec.synthesis.drafting.entities import Column, Entity
+from forgec.synthesis.drafting.records import Records, flat, is_money
 from forgec.synthesis.drafting.words import words
 
 ROWS = 4
