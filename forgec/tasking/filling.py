@@ -29,7 +29,7 @@ def fill(ground: Ground, words: Words, draft: Draft, merging: Merging) -> Plan:
 class _Filling:
     def __init__(self, ground: Ground, words: Words, draft: Draft, merging: Merging) -> None:
         self.ground, self.words, self.draft, self.merging = ground, words, draft, merging
-        self.made = merging.plan
+        self.made = merging.growing.plan
         self.chance = draft.chance
         self.kept: set[str] = set()
         """Nodes that stay although no other needs them."""
@@ -39,7 +39,7 @@ class _Filling:
         if who:
             self._keep(who)
         for move in self.draft.moves:
-            self.merging.before(move)
+            self.merging.growing.before(move)
             tool = self.ground.spec.tools[move.tool]
             if move.guard is not None:
                 self._in_vain(move, tool)
@@ -58,8 +58,8 @@ class _Filling:
     def _write(self, move: Move, tool: m.Tool) -> None:
         found = self.merging.arguments(move)
         node = self._node(tool, move, found)
-        self.merging.made(node)
-        node.at = self.merging.written
+        self.merging.growing.made(node)
+        node.at = self.merging.growing.written
         if tool.name not in self.ground.goals:  # it lets in or out, which goes without saying
             return
         request = Request(wish(self.words, tool, {name: one.phrase for name, one in found.items()}), node.name)
@@ -75,7 +75,7 @@ class _Filling:
         needs = tuple(need for one in found.values() for need in one.needs)
         node = Node(
             self.made.name(tool.name), tool.name, given, move.proposal.arguments, value=move.value,
-            at=self.merging.written, needs=needs,
+            at=self.merging.growing.written, needs=needs,
         )  # fmt: skip
         self.made.nodes.append(node)
         return node
@@ -131,7 +131,7 @@ class _Filling:
                 continue
             origin = move.proposal.origins[parameter.name]
             if parameter.references is not None:
-                found = self.merging.key(parameter.references, arguments[parameter.name], tool.name)
+                found = self.merging.lookups.key(parameter.references, arguments[parameter.name], tool.name)
                 if parameter.references != self.ground.people.table:
                     context.append(("", found.phrase))
             else:
@@ -139,7 +139,7 @@ class _Filling:
             given[parameter.name] = found.given
             needs += found.needs
         before = list(self.made.nodes)
-        node = self.merging.call(tool, given, arguments, tuple(c for c in context if c[0]), tuple(needs))
+        node = self.merging.lookups.call(tool, given, arguments, tuple(c for c in context if c[0]), tuple(needs))
         phrases = [phrase for label, phrase in context if not label]
         about = " of ".join(["", *phrases])
         vague = any(len(phrase.split()) == 2 for phrase in phrases)
@@ -172,7 +172,7 @@ class _Filling:
                 continue
             name = self.made.name(question.kind.replace("-", "_").replace(" ", "_"))
             self.made.nodes.append(
-                Node(name, sql=question.sql, doc=question.doc, needs=(node.name,), at=self.merging.written)
+                Node(name, sql=question.sql, doc=question.doc, needs=(node.name,), at=self.merging.growing.written)
             )
             self.made.says.append((question.doc, {"$": name}))
             self.made.requests.append(Request(hearing([question.text])))
@@ -269,7 +269,7 @@ class _Filling:
         if self.chance.random() > 0.5 or len(self.made.says) > 2:
             return
         nodes = [n for n in self.made.nodes if n.tool in self.ground.readers and isinstance(n.value, list | tuple)]
-        nodes = [n for n in nodes if not self.ground.reads[n.tool] & self.merging.changed]
+        nodes = [n for n in nodes if not self.ground.reads[n.tool] & self.merging.growing.changed]
         if nodes:
             node = self.chance.choice(nodes)
             self._question(node, self.ground.spec.tools[node.tool])

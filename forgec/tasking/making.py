@@ -16,8 +16,10 @@ from forgec.tasking.coverage import Coverage, Edge
 from forgec.tasking.drafts import Draft
 from forgec.tasking.filling import fill, line
 from forgec.tasking.ground import Ground
+from forgec.tasking.growing import Growing, Unreachable
+from forgec.tasking.looks import Looks, Waits
 from forgec.tasking.measuring import Measured
-from forgec.tasking.merging import Looks, Merging, Unreachable, Waits
+from forgec.tasking.merging import Merging
 from forgec.tasking.plans import Plan
 from forgec.tasking.proposing import Rows
 from forgec.tasking.reading import Reader
@@ -93,15 +95,15 @@ class Maker:
     def _filled(self, drafts: list[Draft]) -> list[Made]:
         """The drafts with their plans: again and again, until all lookups that they wait for are made."""
         begun = {draft.number: draft.chance.getstate() for draft in drafts}
-        plans: dict[int, tuple[Plan, Merging] | None] = {}
+        plans: dict[int, tuple[Plan, Growing] | None] = {}
         while len(plans) < len(drafts):
             for draft in drafts:
                 if draft.number in plans:
                     continue
                 draft.chance.setstate(begun[draft.number])
-                merging = Merging(self.ground, self.rows, self.looks, self.words, draft, self.coverage)
+                growing = Growing(self.ground, self.rows, self.looks, self.words, draft, self.coverage)
                 try:
-                    plans[draft.number] = (fill(self.ground, self.words, draft, merging), merging)
+                    plans[draft.number] = (fill(self.ground, self.words, draft, Merging(growing)), growing)
                 except Waits:
                     continue
                 except Unreachable as error:
@@ -121,7 +123,7 @@ class Maker:
         looks = looks or int(not writes)
         return Draft(number, chance, world, None, episode, episode, writes, looks, refusals)
 
-    def _read(self, draft: Draft, plan: Plan, merging: Merging) -> Made | None:
+    def _read(self, draft: Draft, plan: Plan, growing: Growing) -> Made | None:
         sides = {self.ground.spec.tools[node.tool].side for node in plan.nodes if node.tool}
         if not plan.requests or "agent" not in sides:
             self._drop("nothing is left of it")
@@ -133,7 +135,7 @@ class Maker:
             found = read.diagnostics[0]
             self._drop(f"does not compile: {found.code} {found.message}")
             return None
-        return Made(draft, plan, merging.edges, data, read[1])
+        return Made(draft, plan, growing.edges, data, read[1])
 
     def certified(self, batch: list[Made]) -> Iterator[Made]:
         """Those of some tasks that are certified."""

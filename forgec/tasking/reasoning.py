@@ -56,6 +56,10 @@ class Criterion:
         return " ".join(parts)
 
 
+ANY = Criterion()
+"""The only one."""
+
+
 def criteria(rows: Sequence[Row], wanted: Row, columns: Columns) -> list[Criterion]:
     """What tells one row from the others, plainest first: nothing, a value, an extreme, an extreme among a kind.
 
