@@ -5,12 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from forgec.rollouts.limits import Limits
 from forgec.training.policy import Shape
+
+T = TypeVar("T", bound=BaseModel)
 
 Name = Literal["erpo", "grpo", "dr_grpo", "rloo", "reinforce_pp", "batch"]
 
@@ -142,6 +144,11 @@ class RunConfig(_Part):
 
 def read(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
     """The run of a file, with some keys set otherwise: `reinforcement.steps=20`. Raises `ConfigError`."""
+    return read_as(RunConfig, path, overrides)
+
+
+def read_as(kind: type[T], path: Path, overrides: Sequence[str] = ()) -> T:
+    """What a file says, as the model of a run of some kind. Raises `ConfigError`."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -151,7 +158,7 @@ def read(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
     for override in overrides:
         _set(content, override)
     try:
-        return RunConfig.model_validate(content)
+        return kind.model_validate(content)
     except ValidationError as error:
         raise ConfigError(_told(path, error)) from None
 

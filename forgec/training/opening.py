@@ -6,7 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -59,9 +59,16 @@ class Opened:
 
 def open_environments(config: RunConfig) -> Opened:
     """Load the packages of a run and choose its tasks. Raises `ConfigError`."""
+    return Opened(config, *load(config.environments, allow_uncertified=config.allow_uncertified))
+
+
+def load(
+    parts: Sequence[EnvironmentPart], *, allow_uncertified: bool
+) -> tuple[dict[str, Environment], dict[str, Choice]]:
+    """The environments of some packages, and which of their tasks are for what. Raises `ConfigError`."""
     environments: dict[str, Environment] = {}
     choices: dict[str, Choice] = {}
-    for part in config.environments:
+    for part in parts:
         try:
             environment = load_environment(part.package)
         except LoadError as error:
@@ -72,9 +79,9 @@ def open_environments(config: RunConfig) -> Opened:
             raise ConfigError(f"the environment {environment.name} is named twice")
         environments[environment.name] = environment
         choices[environment.name] = choose(part, environment)
-        if not config.allow_uncertified:
+        if not allow_uncertified:
             _require_certified(part, environment, choices[environment.name])
-    return Opened(config, environments, choices)
+    return environments, choices
 
 
 def _require_certified(part: EnvironmentPart, environment: Environment, choice: Choice) -> None:

@@ -1,0 +1,1 @@
+"""Training on clusters: compiled environments in trainers that other projects make."""

@@ -1,0 +1,96 @@
+"""Dialogues as text, as Qwen3 and other models of that form read and write them: ChatML, `<think>`, `<tool_call>`.
+
+`templates/cluster/qwen3.jinja` renders the same form from messages. Unlike the template that comes with the models, it
+keeps what was thought in earlier turns (interleaved thinking).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from forgec.dialogue import AssistantMessage, Message, ToolCall
+from forgec.resources import resource
+from forgec.rollouts.agents.chat import chat_message
+from forgec_runtime.results import from_json
+
+END = "<|im_end|>"
+THOUGHT = "</think>"
+
+_CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
+_CONTROL = re.compile(r"<\|(\w+)\|>")
+
+
+def read(written: str) -> AssistantMessage:
+    """What the agent did, by the text that it wrote.
+
+    Calls that are no calls become calls of no tool, so that the agent is told; thoughts without an end are no deed.
+    """
+    text = written.removesuffix("\n").removesuffix(END)
+    reasoning = None
+    if THOUGHT in text:
+        thoughts, text = text.split(THOUGHT, 1)
+        reasoning = thoughts.removeprefix("<think>").strip("\n")
+    elif text.startswith("<think>"):
+        return AssistantMessage(reasoning=text.removeprefix("<think>").strip("\n"), finish="length")
+    calls = tuple(_call(found.group(1).strip()) for found in _CALL.finditer(text))
+    return AssistantMessage(text=_CALL.sub("", text).strip(), calls=calls, reasoning=reasoning)
+
+
+def observed(messages: Sequence[Message], *, ended: bool = True, thinking: bool = False) -> str:
+    """The text between what the agent wrote and what it writes next.
+
+    `ended`: what it wrote ends with `<|im_end|>` already, as generated tokens do. `thinking`: its next turn is begun
+    with `<think>`.
+    """
+    parts = ["\n" if ended else f"{END}\n"]
+    for i, one in enumerate(messages):
+        answers = one.role == "tool"
+        if not answers or i == 0 or messages[i - 1].role != "tool":
+            parts.append("<|im_start|>user")
+        content = harmless(one.content)
+        parts.append(f"\n<tool_response>\n{content}\n</tool_response>" if answers else f"\n{content}")
+        if not answers or i + 1 == len(messages) or messages[i + 1].role != "tool":
+            parts.append(f"{END}\n")
+    parts.append("<|im_start|>assistant\n" + ("<think>\n" if thinking else ""))
+    return "".join(parts)
+
+
+def prompt(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, thinking: bool = False) -> str:
+    """The text that an agent with these tools reads, up to where it writes."""
+    told = [chat_message(one.model_copy(update={"content": harmless(one.content)})) for one in messages]
+    text: str = _template().render(messages=told, tools=list(tools), add_generation_prompt=True, open_thinking=thinking)
+    return text
+
+
+def template_text() -> str:
+    """The template, for engines that render dialogues themselves."""
+    return resource("templates", "cluster", "qwen3.jinja").read_text(encoding="utf-8")
+
+
+def harmless(text: str) -> str:
+    """Text in which nothing is a control token of the model: what users and tools say may be anything."""
+    return _CONTROL.sub(r"<| \1 |>", text)
+
+
+@cache
+def _template() -> Any:
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+    return environment.from_string(template_text())
+
+
+def _call(text: str) -> ToolCall:
+    try:
+        content = from_json(text)
+    except ValueError:
+        return ToolCall.of("", text)
+    if not isinstance(content, dict) or not isinstance(content.get("name"), str):
+        return ToolCall.of("", text)
+    arguments = content.get("arguments", {})
+    return ToolCall.of(content["name"], arguments if isinstance(arguments, str | dict) else json.dumps(arguments))
