@@ -27,15 +27,8 @@ class Lookups:
 
     def __init__(self, growing: Growing, picking: Picking) -> None:
         self.growing, self.picking = growing, picking
-        self.ground = growing.ground
-            growing.plan,
-            growing.draft,
-            growing.chance,
-            growing.words,
-            growing.looks,
-            growing.rows,
-            growing.coverage,
-        )
+        self.ground, self.plan, self.draft, self.chance = growing.ground, growing.plan, growing.draft, growing.chance
+        self.words, self.looks, self.rows, self.coverage = growing.words, growing.looks, growing.rows, growing.coverage
 
     def key(self, table: str, value: Any, taker: str, depth: int = 0) -> Found:
         """The key of a row: out of what is known, by a lookup, or because the user holds it."""

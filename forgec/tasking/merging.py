@@ -22,13 +22,8 @@ class Merging:
 
     def __init__(self, growing: Growing) -> None:
         self.growing = growing
-        self.ground = growing.ground
-            growing.plan,
-            growing.draft,
-            growing.words,
-            growing.looks,
-            growing.rows,
-        )
+        self.ground, self.plan, self.draft = growing.ground, growing.plan, growing.draft
+        self.words, self.looks, self.rows = growing.words, growing.looks, growing.rows
         self.picking = Picking(growing)
         self.lookups = Lookups(growing, self.picking)
 

@@ -20,12 +20,8 @@ class Picking:
 
     def __init__(self, growing: Growing) -> None:
         self.growing = growing
-        self.ground = growing.ground
-            growing.plan,
-            growing.chance,
-            growing.words,
-            growing.looks,
-        )
+        self.ground, self.plan, self.chance = growing.ground, growing.plan, growing.chance
+        self.words, self.looks = growing.words, growing.looks
         self.phrases = Phrases(self.ground, self.words)
         self.kept: dict[tuple[str, str, str], Found] = {}
         """What was picked of the rows of a node."""
