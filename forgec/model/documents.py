@@ -15,6 +15,13 @@ def document(table: Table, tables: Mapping[str, Table]) -> Row:
     return Row({**first, **_cells(table, tables)}, table=table.name)
 
 
+def part_docs(table: Table, tables: Mapping[str, Table]) -> dict[str, str]:
+    """What the columns of a table, and the tables nested in it, are documented as."""
+    docs = {column.name: column.doc for column in table.columns}
+    nested = {part: tables.get(f"{table.name}_{part}") for part in table.parts}
+    return docs | {part: inner.doc for part, inner in nested.items() if part not in docs and inner is not None}
+
+
 def _cells(table: Table, tables: Mapping[str, Table]) -> dict[str, Cell]:
     """Its own columns, and the tables nested in it as lists and maps, in the order of the spec."""
     cells: dict[str, Cell] = {}
@@ -28,7 +35,8 @@ def _cells(table: Table, tables: Mapping[str, Table]) -> dict[str, Cell]:
 
 
 def _nested(table: Table, tables: Mapping[str, Table]) -> Type:
+    docs = part_docs(table, tables)
     cells = _cells(table, tables)
-    record = Record("", tuple(Field(name, cell.type, cell.optional) for name, cell in cells.items()))
+    record = Record("", tuple(Field(name, cell.type, cell.optional, docs[name]) for name, cell in cells.items()))
     key = table.key[-1].type
     return Map(key, record) if table.kind == "map" and isinstance(key, Text | Enum) else List(record)

@@ -336,7 +336,10 @@ Statement = Let | Set | Require | If | Each | Do | Return | Reply | Fail | Write
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a tool gives back: its shape, and the type of that (a row is a record, rows are a list of records)."""
+    """What a tool gives back: its shape, and the type of that (a row is a record, rows are a list of records).
+
+    The fields of those records have the documentation that the spec gives them, or else their types and columns.
+    """
 
     shape: Shape
     type: Type

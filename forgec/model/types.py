@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from forgec.diagnostics import Report, did_you_mean
-from forgec.model.documents import document
+from forgec.model.documents import document, part_docs
 from forgec.model.names import Names
 from forgec.model.spec import Domain, Result, Table
 from forgec.sql.allow import MAX_DIGITS, MAX_FIELDS
@@ -75,6 +75,15 @@ class TypeResolver:
         domain = self.domains.get(base.path[0].text) if isinstance(base, nodes.NamedType) else None
         return domain.doc if domain is not None else ""
 
+    def _field_doc(self, field: nodes.Field) -> str:
+        """What a field of a result is: its own documentation, or that of the type or column it is declared with."""
+        base = field.type.base
+        if field.doc is None and isinstance(base, nodes.NamedType) and len(base.path) > 1:
+            table = table_at(self.tables, [part.text for part in base.path[:-1]])
+            column = table.column(base.path[-1].text) if table is not None else None
+            return column.doc if column is not None else ""
+        return field.doc.value if field.doc else self.doc(field.type)
+
     def _suffixed(self, cell: Cell, node: nodes.TypeExpression) -> Cell | None:
         """What `?` and `[]` make of a single value."""
         optional = node.suffixes[-1:] == ("?",)
@@ -100,9 +109,11 @@ class TypeResolver:
     def result(self, node: nodes.TypeExpression) -> Result | None:
         """What a tool returns."""
         base: Cell | Row | None
+        docs: Mapping[str, str] = {}
         if isinstance(node.base, nodes.RecordType):
             cells = self._cells(node.base.fields)
             base = None if cells is None else Row(cells)
+            docs = {field.name.text: self._field_doc(field) for field in node.base.fields}
         else:
             base = self._base(node.base)
         if base is None:
@@ -116,15 +127,17 @@ class TypeResolver:
         table = self.tables.get(base.table or "")
         nested = table is not None and any(other.parent == table.name for other in self.tables.values())
         whole = document(table, self.tables) if table is not None and nested else base
+        docs = part_docs(table, self.tables) if table is not None else docs
         if "[]" not in node.suffixes:
-            return Result(shape=whole, type=type_of(whole), body=base, nested=nested, optional=bool(node.suffixes))
+            optional = bool(node.suffixes)
+            return Result(shape=whole, type=type_of(whole, docs), body=base, nested=nested, optional=optional)
         if node.suffixes != ("[]",):
             hint = "such as `loans[]` or `{ title text }[]`: no row at all is an empty array"
             self.report.error("AFS305", "rows are never null, and no lists", node.span, help=hint)
             return None
         assert isinstance(whole, Row)
         rows = Rows(whole.columns, whole.table)
-        return Result(shape=rows, type=type_of(rows), body=Rows(base.columns, base.table), nested=nested)
+        return Result(shape=rows, type=type_of(rows, docs), body=Rows(base.columns, base.table), nested=nested)
 
     def results(self, kinds: tuple[nodes.TypeExpression, ...]) -> Result | None:
         """What a tool returns: of several kinds one, which has a part of what the result can have."""
@@ -132,6 +145,7 @@ class TypeResolver:
         if len(found) == 1:
             return found[0]
         columns: dict[str, Cell] = {}
+        docs: dict[str, str] = {}
         unlike: set[str] = set()
         for node, result in zip(kinds, found, strict=True):
             if result is None:
@@ -143,8 +157,10 @@ class TypeResolver:
             for name, cell in result.shape.columns.items():
                 known = columns.setdefault(name, replace(cell, optional=True))
                 unlike.update([name] if known.type.sql != cell.type.sql else [])
+            assert isinstance(result.type, Record)
+            docs = {field.name: field.doc for field in result.type.fields if field.doc} | docs
         shape = Row({name: cell for name, cell in columns.items() if name not in unlike})
-        return Result(shape=shape, type=type_of(shape), body=shape, kinds=tuple(one for one in found if one))
+        return Result(shape=shape, type=type_of(shape, docs), body=shape, kinds=tuple(one for one in found if one))
 
     def reference(self, node: nodes.Reference) -> Cell | None:
         """`-> members`: the key of that table."""
@@ -288,9 +304,11 @@ class TypeResolver:
         return self._extents[type_.name]
 
 
-def type_of(shape: Shape) -> Type:
-    """The type of a result: a row is a record, rows are a list of records."""
+def type_of(shape: Shape, docs: Mapping[str, str] | None = None) -> Type:
+    """The type of a result: a row is a record, rows are a list of records. `docs` says what its columns are."""
     if isinstance(shape, Cell):
         return shape.type
-    record = Record("", tuple(Field(name, cell.type, cell.optional) for name, cell in shape.columns.items()))
+    told = docs or {}
+    fields = (Field(name, cell.type, cell.optional, told.get(name, "")) for name, cell in shape.columns.items())
+    record = Record("", tuple(fields))
     return List(record) if isinstance(shape, Rows) else record

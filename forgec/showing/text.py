@@ -50,9 +50,9 @@ def part_text(data: Data) -> str:
 
 
 def _tool(data: Data) -> str:
-    names = max((len(parameter["name"]) for parameter in data["parameters"]), default=0)
     sections = [
-        ("parameters", [f"{p['name'].ljust(names)}  {p['type']}{_doc(p)}" for p in data["parameters"]]),
+        ("parameters", _fields(data["parameters"])),
+        ("result", _fields(data["result"])),
         ("guards, in order", [line for i, guard in enumerate(data["guards"], 1) for line in _guard(i, guard)]),
         ("held when it is done", [f"{one['kind']}: {one['text']}" for one in data["held"]]),
         ("reads", [_through(one["table"], one["through"]) for one in data["reads"]]),
@@ -64,6 +64,11 @@ def _tool(data: Data) -> str:
         ("generated", data["python"].rstrip().split("\n")),
     ]
     return _page(_head(data, data["signature"]), sections)
+
+
+def _fields(fields: list[Data]) -> list[str]:
+    names = max((len(field["name"]) for field in fields), default=0)
+    return [f"{field['name'].ljust(names)}  {field['type']}{_doc(field)}" for field in fields]
 
 
 def _guard(number: int, guard: Data) -> Iterator[str]:

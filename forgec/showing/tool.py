@@ -12,8 +12,9 @@ from forgec.model import walk
 from forgec.model.uses import flat, functions_in, keys_in, reads_of, sqls_of, titles_of, writes_of, written_data
 from forgec.plans.function import FunctionPlan
 from forgec.plans.package import PackagePlan, check_text
-from forgec.showing.signatures import action_signature, parameter_text, tool_signature
+from forgec.showing.signatures import action_signature, cell_text, parameter_text, tool_signature
 from forgec.sql.scope import Cell
+from forgec_runtime.types import List, Record
 
 
 def action_data(action: m.Action, spec: m.Spec) -> dict[str, Any]:
@@ -47,6 +48,7 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
             {"name": p.name, "type": parameter_text(p).removeprefix(f"{p.name} "), "doc": flat(p.doc)}
             for p in tool.parameters
         ],
+        "result": _result(tool, spec),
         "guards": [*_checks(tool), *_references(tool, spec), *_rules(tool, spec), *_body(tool.body, (), spec)],
         "held": _held(tool, spec),
         "reads": [{"table": spec.tables[table].title, "through": through} for table, through in reads.items()],
@@ -57,6 +59,16 @@ def tool_data(tool: m.Tool, plan: PackagePlan) -> dict[str, Any]:
         "feeds": _feeds(tool, spec),
         "python": generate_tool(plan, Path(spec.source.name).name, tool.name),
     }
+
+
+def _result(tool: m.Tool, spec: m.Spec) -> list[dict[str, Any]]:
+    """The fields of a result that is declared in place; of results of several kinds, all that one of them has."""
+    if tool.returns is None or isinstance(tool.returns.shape, Cell) or tool.returns.shape.table is not None:
+        return []
+    record = tool.returns.type.of if isinstance(tool.returns.type, List) else tool.returns.type
+    assert isinstance(record, Record)
+    cells = tool.returns.shape.columns
+    return [{"name": f.name, "type": cell_text(cells[f.name], spec), "doc": flat(f.doc)} for f in record.fields]
 
 
 # -- guards -------------------------------------------------------------------------------------------------------
