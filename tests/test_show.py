@@ -13,7 +13,6 @@ from click.testing import CliRunner, Result
 from forgec.commands import forgec
 from forgec.model.spec import Spec
 from forgec.pipeline import check, generate_package
-from forgec_runtime.types import List, Record
 
 ROOT = Path(__file__).parent.parent
 LIBRARY = str(ROOT / "specs" / "library.afs")
@@ -577,11 +576,7 @@ def test_what_the_fields_of_a_result_are(kiosk: str) -> None:
     fields = 'due date? "The day it must be back", who guests.guest_id }[]'
     text = KIOSK.replace("due date? }[]", fields).replace("rental_id, due from", "rental_id, due, guest_id as who from")
     Path(kiosk).write_text(text, encoding="utf-8")
-    docs = {}
-    for tool in checked(kiosk).tools.values():
-        kind = tool.returns.type if tool.returns is not None else None
-        record = kind.of if isinstance(kind, List) else kind
-        docs[tool.name] = {f.name: f.doc for f in record.fields} if isinstance(record, Record) else {}
+    docs = {tool.name: tool.returns.docs for tool in checked(kiosk).tools.values() if tool.returns is not None}
     assert docs["rentals_of"] == {"rental_id": "", "due": "The day it must be back", "who": "On the card"}
     assert docs["find_guest"] == {"guest_id": "On the card", "name": "", "deposit": ""}
     assert "  due        date?  -- The day it must be back\n" in shown(kiosk, "rentals_of")

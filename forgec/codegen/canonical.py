@@ -15,8 +15,8 @@ from forgec.sql.tree import exp
 
 _MARKS = ("rows", "view", "cte")
 """What the meta data of a tree says that its text does not."""
-_LEFT_OUT = {m.World: {"places"}, m.Constant: {"text"}, m.Check: {"text", "rest"}}
-"""Fields that only say how something is written."""
+_LEFT_OUT = {m.World: {"places"}, m.Constant: {"text"}, m.Check: {"text", "rest"}, m.Result: {"docs"}}
+"""Fields that only say how something is written, or what no agent reads."""
 
 
 def canonical(value: Any) -> Any:

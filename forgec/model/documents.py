@@ -35,8 +35,7 @@ def _cells(table: Table, tables: Mapping[str, Table]) -> dict[str, Cell]:
 
 
 def _nested(table: Table, tables: Mapping[str, Table]) -> Type:
-    docs = part_docs(table, tables)
     cells = _cells(table, tables)
-    record = Record("", tuple(Field(name, cell.type, cell.optional, docs[name]) for name, cell in cells.items()))
+    record = Record("", tuple(Field(name, cell.type, cell.optional) for name, cell in cells.items()))
     key = table.key[-1].type
     return Map(key, record) if table.kind == "map" and isinstance(key, Text | Enum) else List(record)

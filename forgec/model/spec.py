@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -336,10 +337,7 @@ Statement = Let | Set | Require | If | Each | Do | Return | Reply | Fail | Write
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What a tool gives back: its shape, and the type of that (a row is a record, rows are a list of records).
-
-    The fields of those records have the documentation that the spec gives them, or else their types and columns.
-    """
+    """What a tool gives back: its shape, and the type of that (a row is a record, rows are a list of records)."""
 
     shape: Shape
     type: Type
@@ -348,6 +346,8 @@ class Result:
     nested: bool = False
     """Whether the rows nested in those that the body gives are put in their places."""
     optional: bool = False
+    docs: Mapping[str, str] = field(default_factory=dict)
+    """What its columns are, by name: the documentation of fields, or of the types or columns they are declared with."""
     kinds: tuple[Result, ...] = ()
     """Where results of several kinds are declared: these; the shape then has what any of them has."""
 

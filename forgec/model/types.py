@@ -130,14 +130,14 @@ class TypeResolver:
         docs = part_docs(table, self.tables) if table is not None else docs
         if "[]" not in node.suffixes:
             optional = bool(node.suffixes)
-            return Result(shape=whole, type=type_of(whole, docs), body=base, nested=nested, optional=optional)
+            return Result(shape=whole, type=type_of(whole), body=base, nested=nested, optional=optional, docs=docs)
         if node.suffixes != ("[]",):
             hint = "such as `loans[]` or `{ title text }[]`: no row at all is an empty array"
             self.report.error("AFS305", "rows are never null, and no lists", node.span, help=hint)
             return None
         assert isinstance(whole, Row)
         rows = Rows(whole.columns, whole.table)
-        return Result(shape=rows, type=type_of(rows, docs), body=Rows(base.columns, base.table), nested=nested)
+        return Result(shape=rows, type=type_of(rows), body=Rows(base.columns, base.table), nested=nested, docs=docs)
 
     def results(self, kinds: tuple[nodes.TypeExpression, ...]) -> Result | None:
         """What a tool returns: of several kinds one, which has a part of what the result can have."""
@@ -157,10 +157,9 @@ class TypeResolver:
             for name, cell in result.shape.columns.items():
                 known = columns.setdefault(name, replace(cell, optional=True))
                 unlike.update([name] if known.type.sql != cell.type.sql else [])
-            assert isinstance(result.type, Record)
-            docs = {field.name: field.doc for field in result.type.fields if field.doc} | docs
+            docs = {name: doc for name, doc in result.docs.items() if doc} | docs
         shape = Row({name: cell for name, cell in columns.items() if name not in unlike})
-        return Result(shape=shape, type=type_of(shape, docs), body=shape, kinds=tuple(one for one in found if one))
+        return Result(shape=shape, type=type_of(shape), body=shape, docs=docs, kinds=tuple(one for one in found if one))
 
     def reference(self, node: nodes.Reference) -> Cell | None:
         """`-> members`: the key of that table."""
@@ -304,11 +303,9 @@ class TypeResolver:
         return self._extents[type_.name]
 
 
-def type_of(shape: Shape, docs: Mapping[str, str] | None = None) -> Type:
-    """The type of a result: a row is a record, rows are a list of records. `docs` says what its columns are."""
+def type_of(shape: Shape) -> Type:
+    """The type of a result: a row is a record, rows are a list of records."""
     if isinstance(shape, Cell):
         return shape.type
-    told = docs or {}
-    fields = (Field(name, cell.type, cell.optional, told.get(name, "")) for name, cell in shape.columns.items())
-    record = Record("", tuple(fields))
+    record = Record("", tuple(Field(name, cell.type, cell.optional) for name, cell in shape.columns.items()))
     return List(record) if isinstance(shape, Rows) else record

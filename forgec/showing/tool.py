@@ -14,7 +14,6 @@ from forgec.plans.function import FunctionPlan
 from forgec.plans.package import PackagePlan, check_text
 from forgec.showing.signatures import action_signature, cell_text, parameter_text, tool_signature
 from forgec.sql.scope import Cell
-from forgec_runtime.types import List, Record
 
 
 def action_data(action: m.Action, spec: m.Spec) -> dict[str, Any]:
@@ -65,10 +64,10 @@ def _result(tool: m.Tool, spec: m.Spec) -> list[dict[str, Any]]:
     """The fields of a result that is declared in place; of results of several kinds, all that one of them has."""
     if tool.returns is None or isinstance(tool.returns.shape, Cell) or tool.returns.shape.table is not None:
         return []
-    record = tool.returns.type.of if isinstance(tool.returns.type, List) else tool.returns.type
-    assert isinstance(record, Record)
-    cells = tool.returns.shape.columns
-    return [{"name": f.name, "type": cell_text(cells[f.name], spec), "doc": flat(f.doc)} for f in record.fields]
+    docs, cells = tool.returns.docs, tool.returns.shape.columns
+    return [
+        {"name": name, "type": cell_text(cell, spec), "doc": flat(docs.get(name, ""))} for name, cell in cells.items()
+    ]
 
 
 # -- guards -------------------------------------------------------------------------------------------------------

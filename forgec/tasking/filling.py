@@ -222,12 +222,8 @@ class _Filling:
 
     def _named(self, tool: m.Tool, name: str) -> str:
         assert tool.returns is not None
-        field = tool.returns.type.field(name) if isinstance(tool.returns.type, t.Record) else None
-        doc = field.doc if field is not None else ""
+        doc = tool.returns.docs.get(name, "")
         table = getattr(tool.returns.shape, "table", None)
-        if table is not None:
-            column = self.ground.spec.tables[table].column(name)
-            doc = column.doc if column is not None else doc
         assert not isinstance(tool.returns.shape, Cell)
         columns = tool.returns.shape.columns
         about = self.words.about(name, doc, isinstance(columns[name].type, t.Integer))
