@@ -30,8 +30,7 @@ class Coverage:
         guards = [guard for found in self.ground.guards.values() for guard in found]
         edges = self.all_edges()
         satisfied = {guard.name for guard in guards if self.tools[guard.tool]}
-        tools = self.ground.spec.tools
-        mine = [one for one in guards if one.tool in self.ground.goals and tools[one.tool].side == "agent"]
+        mine = [one for one in guards if one.tool in self.ground.refusable]
         return {
             "tools": _share(list(self.ground.spec.tools), self.tools),
             "guards satisfied": _share([guard.name for guard in guards], satisfied),

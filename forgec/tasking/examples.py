@@ -26,6 +26,17 @@ def examples_of(spec: m.Spec) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+def refused_of(spec: m.Spec) -> dict[str, list[dict[str, Any]]]:
+    """By tool, the constant arguments of each call that the spec's tests see refused."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for test in spec.tests:
+        for step in test.steps:
+            if isinstance(step, m.Run) and step.fails is not None:
+                given = {name: _constant(sql.tree) for name, sql in step.call.arguments.items()}
+                found.setdefault(step.call.tool, []).append({n: v for n, v in given.items() if v is not _UNKNOWN})
+    return found
+
+
 def _calls(spec: m.Spec) -> Iterator[tuple[str, dict[str, Any]]]:
     for test in spec.tests:
         for step in test.steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,8 +14,8 @@ from forgec.tasking.ground import Ground
 from forgec.tasking.merging import Merging
 from forgec.tasking.plans import Fact, Found, Node, Plan, Request
 from forgec.tasking.reasoning import questions
-from forgec.tasking.wording import hearing, in_vain, opening, wish
-from forgec.tasking.words import Words, escaped, label_of, lower_first, quoted
+from forgec.tasking.wording import hearing, in_vain, opening, unfound, wish
+from forgec.tasking.words import Words, escaped, hole, label_of, lower_first, quoted
 from forgec_runtime import types as t
 from forgec_runtime.task_file import encoded
 
@@ -64,7 +65,7 @@ class _Filling:
             return
         request = Request(wish(self.words, tool, {name: one.phrase for name, one in found.items()}), node.name)
         if tool.side == "user" and isinstance(move.value, str) and not tool.parameters:
-            request.text = f"{request.text.removesuffix('.')}: '{move.value}' is what you want to see."
+            request.text = f"{request.text.removesuffix('.')}: '{move.value}' is what you want to see then."
         self._condition(request, node, found)
         self.made.requests.append(request)
         if self.chance.random() < 0.6:
@@ -97,9 +98,13 @@ class _Filling:
                 return
 
     def _in_vain(self, move: Move, tool: m.Tool) -> None:
-        found = self.merging.arguments(move, constants=True)
+        found = self.merging.arguments(move, vain=True)
         phrases = {name: one.phrase for name, one in found.items()}
-        request = Request(in_vain(self.words, tool, phrases), vain=wish(self.words, tool, phrases))
+        if tool.name in self.ground.finders:
+            request = Request(unfound(phrases.values()))
+        else:
+            wished = wish(self.words, tool, phrases, bool(self.ground.writes[tool.name]))
+            request = Request(in_vain(wished), vain=wished)
         self.made.requests.append(request)
         self.made.kinds.append("refusal")
         for one in found.values():
@@ -150,9 +155,6 @@ class _Filling:
         self, parameter: m.Parameter, value: Any, table: str, path: tuple[str, ...], context: list[tuple[str, Any]]
     ) -> Found:
         label = self.words.of_parameter(parameter)
-        if isinstance(parameter.type, t.Enum):
-            context.append((label, value))
-            return Found(encoded(value), "")
         if table == self.ground.people.table:
             return Found({"$": self.made.fact(path[-1], f"your {label_of(path[-1])}", value)}, "")
         label = label if not path else self.words.about(path[-1], "").removeprefix("the ")
@@ -175,6 +177,10 @@ class _Filling:
                 Node(name, sql=question.sql, doc=question.doc, needs=(node.name,), at=self.merging.growing.written)
             )
             self.made.says.append((question.doc, {"$": name}))
+            for sql, doc in question.also:
+                other = self.made.name(f"{name}_more")
+                self.made.nodes.append(Node(other, sql=sql, doc=doc, needs=(node.name,), at=self.merging.written))
+                self.made.says.append((doc, {"$": other}))
             self.made.requests.append(Request(hearing([question.text])))
             self.made.kinds.append(question.kind)
             return True
@@ -192,9 +198,13 @@ class _Filling:
         if node.context and not about:
             tests = " and ".join(f"the {label} {quoted(value)}" for label, value in node.context)
             about = f" of the {self.words.noun(table) if table else 'one'} with {tests}"
-        text = self._named(tool, name).removesuffix(f" of the {self.words.noun(table)}" if table else "") + about
-        self.made.says.append((text, {"$": f"{node.name}.{name}"}))
-        self.made.requests.append(Request(hearing([text])))
+        text = self._named(tool, name).removesuffix(f" of the {self.words.noun(table)}" if table else "")
+        if about and re.search(r"\bit\b", text):
+            doc, asked = text + about, f"About {about.removeprefix(' of ')}, you want to hear {text}."
+        else:
+            doc, asked = text + about, hearing([text + about])
+        self.made.says.append((doc, {"$": f"{node.name}.{name}"}))
+        self.made.requests.append(Request(asked))
         return True
 
     def _result(self, node: Node, tool: m.Tool, request: Request) -> None:
@@ -285,7 +295,11 @@ class _Filling:
                 break
             plan.nodes = left
         text = json.dumps([[node.given, node.sql] for node in plan.nodes])
-        used = {name for name in plan.facts if f'"$": "{name}"' in text or f"${name}" in text}
+        asked = " ".join(request.text for request in plan.requests)
+        used = {
+            name for name in plan.facts
+            if f'"$": "{name}"' in text or re.search(rf"\${name}\b", text) or hole(name) in asked
+        }  # fmt: skip
         plan.facts = {name: fact for name, fact in plan.facts.items() if name in used}
 
     def _order(self) -> None:

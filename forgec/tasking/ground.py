@@ -12,7 +12,7 @@ from forgec.model.uses import functions_in, reads_of, tables_in, trees, writes_o
 from forgec.sql.query import Sql
 from forgec.sql.scope import Rows
 from forgec.sql.tree import Value, exp
-from forgec.tasking.examples import examples_of
+from forgec.tasking.examples import examples_of, refused_of
 from forgec.tasking.guards import Guard, guards_of
 from forgec.tasking.parameters import Meaning, meanings
 from forgec.tasking.people import People, people_of
@@ -48,6 +48,11 @@ class Ground:
         return examples_of(self.spec)
 
     @cached_property
+    def refused(self) -> Mapping[str, list[dict[str, Any]]]:
+        """The arguments with which the spec's tests see tools refuse."""
+        return refused_of(self.spec)
+
+    @cached_property
     def reads(self) -> Mapping[str, frozenset[str]]:
         """The tables that each tool reads."""
         return {tool.name: frozenset(reads_of(tool, self.spec)) for tool in self.spec.tools.values()}
@@ -81,9 +86,20 @@ class Ground:
         return [t.name for t in tools if not self.writes[t.name] and t.returns and not t.ends and t.side == "agent"]
 
     @cached_property
+    def finders(self) -> list[str]:
+        """The tools that find one of the people by what people know of themselves."""
+        return [name for name, _ in self.gives.get(self.people.table or "", ()) if name in self.readers]
+
+    @cached_property
+    def refusable(self) -> list[str]:
+        """The tools of the agent whose refusals somebody may run into."""
+        names = dict.fromkeys([*self.goals, *self.readers])
+        return [name for name in names if self.spec.tools[name].side == "agent"]
+
+    @cached_property
     def asked(self) -> list[str]:
         """The tools that only look, without those that are there to find somebody among others."""
-        finders = [name for name, _ in self.gives.get(self.people.table or "", ())]
+        finders = self.finders
         return [
             name
             for name in self.readers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -33,9 +34,12 @@ class Node:
 
 @dataclass(frozen=True)
 class Fact:
+    """Something that the user knows. `kind` is its documentation without what tells it from others of the kind."""
+
     name: str
     doc: str
     value: Any
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -95,8 +99,31 @@ class Plan:
     def fact(self, name: str, doc: str, value: Any) -> str:
         """The name of a fact with this value, new if need be."""
         for fact in self.facts.values():
-            if fact.value == value and fact.doc == doc:
+            if type(fact.value) is type(value) and fact.value == value and (fact.kind == doc or _is_name(value)):
                 return fact.name
         name = self.name(name)
-        self.facts[name] = Fact(name, doc, value)
+        others = sum(fact.kind == doc for fact in self.facts.values())
+        self.facts[name] = Fact(name, _numbered(doc, others), value, doc)
         return name
+
+
+_ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def _numbered(doc: str, others: int) -> str:
+    """What a fact is, told from others of its kind: `the title of the second book`."""
+    if not others or not re.match(r"(the|your) ", doc):
+        return doc
+    if re.match(r"your ", doc) and others == 1:
+        return f"your other {doc[5:]}"
+    ordinal = _ORDINALS[min(others, len(_ORDINALS)) - 1]
+    of = re.match(r"(the .* of the) (.*)$", doc)
+    if of is not None:
+        return f"{of[1]} {ordinal} {of[2]}"
+    head, _, rest = doc.partition(" ")
+    return f"{head} {ordinal} {rest}"
+
+
+def _is_name(value: Any) -> bool:
+    """Whether a value says what it is, wherever it is given, as an address does."""
+    return isinstance(value, str) and "@" in value

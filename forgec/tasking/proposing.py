@@ -92,6 +92,8 @@ class _Making:
         self.bound: dict[str, Row] = {}
         """The rows that were chosen so far, by table."""
         self.donors: dict[tuple[str, bool], Row | None] = {}
+        self.vain = bool(draft.wish) and draft.wish[-1][1] is not None and draft.chance.random() < 0.6
+        """Whether the values are to be such as are refused."""
         self.example = self._example()
         self.by_example = draft.chance.random() < 0.7
         self.arguments: dict[str, Any] = {}
@@ -115,7 +117,7 @@ class _Making:
         return Proposal(self.tool.name, arguments, origins, self.person)
 
     def _example(self) -> Mapping[str, Any]:
-        known = self.ground.examples.get(self.tool.name, [])
+        known = (self.ground.refused if self.vain else self.ground.examples).get(self.tool.name, [])
         return self.chance.choice(known) if known else {}
 
     def _value(self, parameter: m.Parameter) -> tuple[Any, Origin] | None:
@@ -125,9 +127,11 @@ class _Making:
             return self._record(parameter, parameter.type)
         if parameter.name == "summary" and not self.example:
             return None
-        if (parameter.optional or parameter.default is not None) and self.chance.random() < 0.4:
-            return None
         meaning = self.meanings.get(parameter.name, Meaning())
+        left = parameter.optional or parameter.default is not None
+        told = isinstance(parameter.type, t.Enum) and meaning.put  # nobody can guess what is to be chosen
+        if left and not told and self.chance.random() < 0.4:
+            return None
         if isinstance(parameter.type, t.List):
             return self._list(parameter.type, meaning)
         return self._plain(parameter.name, parameter.type, meaning)
@@ -220,6 +224,8 @@ class _Making:
             return chance.choice(type_.values), Origin(new=True)
         if isinstance(type_, t.Boolean):
             return chance.random() < 0.5, Origin(new=True)
+        if self.vain and (refused := self._refused(name, type_, meaning, known)) is not None:
+            return refused
         for place in chance.sample(meaning.looked, len(meaning.looked)):
             found = self._looked(place, type_, meaning)
             sure = place.table == self.ground.people.table or self.ground.spec.tables[place.table].parent is not None
@@ -239,6 +245,18 @@ class _Making:
         if isinstance(type_, t.Date):
             return self.ground.spec.clock.date() + datetime.timedelta(days=chance.randint(1, 30)), Origin(new=True)
         return _decoded(type_, example) if example is not None else None
+
+    def _refused(self, name: str, type_: t.Type, meaning: Meaning, known: Any) -> tuple[Any, Origin] | None:
+        """A value of a test in which the call is refused, or a number that is more than there is."""
+        example = known if known is not None else self.example.get(name)
+        made = _decoded(type_, example) if example is not None and self.chance.random() < 0.7 else None
+        if made is not None and not (isinstance(made[0], int | Decimal) and made[0] <= 0):  # nobody asks for nothing
+            return made
+        if isinstance(type_, t.Integer | t.Decimal) and self.chance.random() < 0.5:
+            held = [value_at(self.bound[place.table], place.path) for place in meaning.looked if place.table in self.bound]
+            most = next((int(value) for value in held if isinstance(value, int | Decimal)), 0)
+            return _decoded(type_, most + self.chance.choice((5, 10, 100)))
+        return None
 
     def _looked(self, place: Place, type_: t.Type, meaning: Meaning) -> tuple[Any, Origin] | None:
         """What is looked for is what a row has: the person's, that of a row which was chosen, any."""

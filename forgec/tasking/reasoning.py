@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import random
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -96,12 +97,15 @@ def _tells(name: str, cell: Cell) -> bool:
 
 @dataclass(frozen=True)
 class Question:
-    """What a user asks: the SQL of the answer, what it is, and how it is asked for."""
+    """What a user asks: the SQL of the answer, what it is, and how it is asked for; and what belongs to the answer
+    `also`, each SQL and what it is.
+    """
 
     sql: str
     doc: str
     text: str
     kind: str
+    also: tuple[tuple[str, str], ...] = ()
 
 
 def questions(
@@ -116,7 +120,8 @@ def questions(
 def _questions(source: str, rows: Sequence[Row], columns: Columns, group: str, words: Words) -> Iterator[Question]:
     if len(rows) < 2:
         return
-    text = f"how many there are of {group}"
+    plain = re.fullmatch(r"the (\w+)", group)
+    text = f"how many {plain[1]} there are" if plain else f"the number of {group}"
     yield Question(f"(select count(*) from ${source})", text, text, "count")
     numbers = [n for n, c in columns.items() if _counts(n, c) and isinstance(c.type, _NUMBERS)]
     dates = [n for n, c in columns.items() if isinstance(c.type, t.Date)]
@@ -155,7 +160,12 @@ def _questions(source: str, rows: Sequence[Row], columns: Columns, group: str, w
                 yield Question(
                     f"date_diff('day', today(), (select min({name}) from ${source}))", text, text, "distance"
                 )
+        if len(values) == len(rows) and min(values) < max(values):
+            text = f"how many days lie between the earliest and the latest {label} of {group}"
+            yield Question(f"date_diff('day', (select min({name}) from ${source}), (select max({name}) from ${source}))",
+                           text, text, "distance")  # fmt: skip
     for title in titles[:1]:
+        yield from _comparisons(source, rows, columns, title, [*numbers, *dates], words)
         for name in [*numbers, *dates]:
             for most in (True, False):
                 best = Criterion((), name, most).picks(rows)
@@ -167,6 +177,29 @@ def _questions(source: str, rows: Sequence[Row], columns: Columns, group: str, w
                         kind = "arg-max" if most else "arg-min"
                     desc = " desc" if most else ""
                     yield Question(f"select {title} from ${source} order by {name}{desc} limit 1", text, text, kind)
+
+
+def _comparisons(
+    source: str, rows: Sequence[Row], columns: Columns, title: str, names: Sequence[str], words: Words
+) -> Iterator[Question]:
+    """Which of two has more of something, and how much more: the second tells a guess from an answer."""
+    one, other = rows[0], rows[-1]
+    titled = sum(row[title] in (one[title], other[title]) for row in rows) == 2
+    if not titled or not one[title] or not other[title] or one[title] == other[title]:
+        return
+    two = f"from ${source} where {title} in ({constant(one[title])}, {constant(other[title])})"
+    for name in names:
+        if one[name] is None or other[name] is None or one[name] == other[name]:
+            continue
+        extreme = words.comparative(name, columns)
+        first = f"which has the {extreme}, '{one[title]}' or '{other[title]}'"
+        if isinstance(columns[name].type, t.Date):
+            sql = f"(select date_diff('day', min({name}), max({name})) {two})"
+            more = "by how many days"
+        else:
+            sql, more = f"(select max({name}) - min({name}) {two})", "how much the difference is"
+        yield Question(f"select {title} {two} order by {name} desc limit 1", first, f"{first}, and {more}", "compare",
+                       ((sql, more),))  # fmt: skip
 
 
 def _above(values: Sequence[Any]) -> Decimal | None:

@@ -62,8 +62,7 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
     kind = "refuse" if first and chance.random() < 0.7 else chance.choice(kinds)
     if kind == "refuse":
         guards = [
-            guard for name in ground.goals for guard in ground.guards[name]
-            if ground.spec.tools[name].side == "agent" and draft.failed.get(guard.name, 0) < 1
+            guard for name in ground.refusable for guard in ground.guards[name] if draft.failed.get(guard.name, 0) < 1
         ]  # fmt: skip
         if not guards:
             draft.refusals = 0

@@ -14,7 +14,11 @@ from forgec.model import spec as m
 from forgec.tasking.words import Words, first_sentence, lower_first, value_text
 
 _NAMES = ("name", "holder", "full_name")
-_FIRST = ("You want to hear", "You would like to know", "You ask")
+_SERVES = re.compile(
+    r"\b(?:desk|line|service|office|support|centre|center|clinic|shop|store|bank|hotel|agency|counter|team|helpdesk|"
+    r"school|station|hospital|library|reception|department|company|assistant|operator)\b", re.IGNORECASE,
+)  # fmt: skip
+"""What people turn to."""
 
 
 def opening(spec: m.Spec, person: Mapping[str, Any] | None) -> str:
@@ -23,19 +27,26 @@ def opening(spec: m.Spec, person: Mapping[str, Any] | None) -> str:
     name = next((person[n] for n in _NAMES if isinstance(person.get(n), str)), "") if person is not None else ""
     if not name and person is not None and isinstance(person.get("name"), Mapping):
         name = " ".join(str(part) for part in person["name"].values())
-    turn = f"turn to {where}" if where else "need help"
+    turn = "need help" if not where else f"turn to {where}" if _SERVES.search(where) else f"need help with {where}"
     return f"You are {name} and {turn}." if name else f"You {turn}."
 
 
-def wish(words: Words, tool: m.Tool, phrases: Mapping[str, str]) -> str:
+def wish(words: Words, tool: m.Tool, phrases: Mapping[str, str], writes: bool = True) -> str:
     """Somebody wants a tool's work done."""
-    return words.asks(tool, words.does(tool, phrases))
+    return words.asks(tool, words.does(tool, phrases), writes)
 
 
-def in_vain(words: Words, tool: m.Tool, phrases: Mapping[str, str]) -> str:
-    """Somebody asks for what will not be done, and leaves it at that."""
-    text = wish(words, tool, phrases).removesuffix(".")
-    return f"{text}. If that is not possible, you leave it at that."
+def in_vain(wished: str) -> str:
+    """Somebody wishes what will not be done, and leaves it at that."""
+    return f"{wished} If that is not possible, you leave it at that."
+
+
+def unfound(values: Iterable[str]) -> str:
+    """Somebody is not found by what they say first."""
+    return (
+        f"To be found you first give {' and '.join(values)}, which is not what they know you by. "
+        "When that does not help, you give what is right."
+    )
 
 
 def hearing(parts: Iterable[str]) -> str:

@@ -18,12 +18,14 @@ from forgec_runtime import types as t
 _SPELLED = {
     "email": "e-mail address", "zip": "zip code", "gb": "GB", "qty": "quantity", "dob": "date of birth",
     "username": "user name", "due": "due date", "address1": "street", "address2": "second address line",
-    "method": "payment method", "last_four": "last four digits",
+    "method": "payment method", "last_four": "last four digits", "what": "subject",
 }  # fmt: skip
 _WORDS = ("email", "zip", "gb", "qty", "username")
 """Those that are spelled out inside of longer names, too."""
 _EXTREMES = {"year": ("latest", "earliest"), "price": ("highest", "lowest")}
 _ARTICLE = r"(?:an?|the|some|one)"
+_PARTICIPLE = r"(?:\w+ed |\w+ing |lent |sent |lost |kept |given |taken |made |bought |sold |broken |paid |open )?"
+_WHEN = r"(Of|In|On|At|By|For|Since|Until|This|Last|Next|Per|Today|Before|After) "
 
 
 def label_of(name: str) -> str:
@@ -35,7 +37,9 @@ def label_of(name: str) -> str:
     if short in _SPELLED:
         return _SPELLED[short]
     words = [_SPELLED[word] if word in _WORDS else word for word in short.split("_") if word]
-    if len(words) > 2 and words[-1] in ("id", "ids"):
+    if len(words) > 1 and words[-1] == "ids":
+        return " ".join([*words[:-2], f"{words[-2]}s"])
+    if len(words) > 2 and words[-1] == "id":
         words.pop()
     return " ".join("number" if word == "id" else word for word in words)
 
@@ -78,9 +82,14 @@ def lower_first(text: str) -> str:
     return text[:1].lower() + text[1:] if text[1:2].islower() or text[1:2] == " " else text
 
 
+def hole(name: str) -> str:
+    """The place of a value in a text."""
+    return f"\x01{name}\x02"
+
+
 def escaped(text: str) -> str:
     """A text as messages hold it."""
-    return text.replace("{", "{{").replace("}", "}}")
+    return text.replace("{", "{{").replace("}", "}}").replace("\x01", "{$").replace("\x02", "}")
 
 
 class Words:
@@ -127,12 +136,27 @@ class Words:
         high, low = _EXTREMES.get(name, ("highest", "lowest"))
         return f"{high if most else low} {label}"
 
+    def comparative(self, name: str, columns: Mapping[str, Cell]) -> str:
+        """What the one of two has that has more: `higher price`, `later due date`."""
+        label = self.label(name, columns)
+        if name in columns and isinstance(columns[name].type, t.Date):
+            return f"later {label}"
+        many = any(word.endswith("s") for word in label.split())
+        if many and name in columns and isinstance(columns[name].type, t.Integer):
+            return f"larger number of {label}"
+        return f"{'later' if name == 'year' else 'higher'} {label}"
+
     # -- values ------------------------------------------------------------------------------------------------
 
-    def parameter(self, parameter: m.Parameter, value: Any) -> str:
-        """A value that is given for a parameter."""
+    def parameter(self, parameter: m.Parameter, value: Any, fact: str | Mapping[str, str] | None = None) -> str:
+        """A value that is given for a parameter; if it is a `fact` (of a record, each field one), its place."""
         if isinstance(value, Mapping):
-            return "; ".join(f"new {label_of(name)}: {quoted(part)}" for name, part in value.items())
+            facts = fact if isinstance(fact, Mapping) else {}
+            return "; ".join(
+                f"new {label_of(name)}: {_placed(part, facts.get(name))}" for name, part in value.items()
+            )
+        if fact and isinstance(fact, str):
+            return hole(fact) if isinstance(parameter.type, t.Enum) else _placed(value, fact)
         if isinstance(value, list):
             return joined(value_text(one) for one in value)
         return quoted(value) if isinstance(value, str) and not isinstance(parameter.type, t.Enum) else value_text(value)
@@ -146,16 +170,30 @@ class Words:
         doc = first_sentence(doc)
         if re.match(r"(What|How|Whether|Which|Where|When|Who) ", doc):
             return self.to_you(lower_first(doc))
-        if doc.startswith("The ") and len(doc.split()) <= 14:
+        if re.match(r"(The|An?) ", doc) and len(doc.split()) <= 14:
             return self.to_you(lower_first(doc))
-        if counts and doc and doc.split()[0].endswith("s"):
+        if counts and doc and doc.split()[0].endswith("s") and not re.match(_WHEN, doc):
             return self.to_you(f"the number of {lower_first(doc)}")
         label = label_of(name)
-        return f"the number of {label}" if counts and label.endswith("s") else f"the {label}"
+        when = f" {lower_first(doc.partition(',')[0])}" if re.match(_WHEN, doc) and len(doc.split()) <= 12 else ""
+        label = label.rpartition(" ")[0] if when and when.split()[0] == label.split()[-1] else label
+        return self.to_you(_held(label, counts) + when)
+
+    def fact(self, parameter: m.Parameter) -> str:
+        """What a user knows who knows a value for a parameter."""
+        doc = first_sentence(parameter.doc)
+        if isinstance(parameter.type, t.Boolean) and doc.startswith("Whether "):
+            return lower_first(doc)
+        doc = self.of_parameter(parameter)
+        known = ("the", "a", "an", "what", "how", "whether", "your", "who", "where", "when")
+        return doc if doc.split()[0] in known else f"the {doc}"
 
     def of_parameter(self, parameter: m.Parameter) -> str:
         """What a parameter is called beside its value."""
         doc = first_sentence(parameter.doc)
+        head, comma, rest = doc.partition(",")
+        if comma and not re.match(r" (or|and) ", rest):
+            doc = head
         if doc and len(doc.split()) <= 5 and not re.match(r"(Which|Whether|Whose|From|Only|More|With) ", doc):
             return lower_first(doc)
         return label_of(parameter.name)
@@ -185,19 +223,26 @@ class Words:
         return text + (f" ({'; '.join(named)})" if named else "")
 
     def _beside(self, parameter: m.Parameter, phrase: str) -> str:
-        if parameter.references is not None or isinstance(parameter.type, t.Record | t.List):
+        if parameter.references is not None or isinstance(parameter.type, t.Record):
             return phrase
         doc = first_sentence(parameter.doc)
         if isinstance(parameter.type, t.Boolean) and doc.startswith("Whether "):
             return f"{lower_first(doc)}: {phrase}"
-        return f"{self.of_parameter(parameter)}: {phrase}"
+        label = self.of_parameter(parameter)
+        if phrase.startswith("which "):
+            return f"{label}, {phrase}"
+        noun = label.removeprefix("the ")
+        if phrase.startswith(f"the {noun} with "):
+            return f"{label}: {phrase.replace(noun, 'one', 1)}"
+        return phrase if phrase.startswith(f"the {noun} ") else f"{label}: {phrase}"
 
-    def asks(self, tool: m.Tool, text: str) -> str:
+    def asks(self, tool: m.Tool, text: str, writes: bool = True) -> str:
         """Somebody wants that done."""
         first = text.split()[0] if text.split() else ""
         if first in _VERBS or first == tool.name.partition("_")[0]:
-            return f"You want them to {text}." if tool.side == "agent" else f"On your own side, you want to {text}."
-        return f"You want this: {text}."
+            return f"You want them to {text}." if tool.side == "agent" else f"You want to {text} yourself."
+        asked = re.match(r"(whether|what|how|when|who|which|where) ", text) or tool.returns is not None
+        return f"You want to hear {text}." if asked and not writes else f"You want {text}."
 
     def _placed(self, text: str, parameter: m.Parameter, phrase: str) -> str | None:
         if parameter.references is None:
@@ -205,19 +250,20 @@ class Words:
         if parameter.references == self.people:
             return self.to_you(text)
         for noun in self.nouns(parameter.references):
-            pattern = re.compile(rf"\b{_ARTICLE} (?:\w+ed |\w+ing )?{noun}\b", re.IGNORECASE)
+            pattern = re.compile(rf"\b{_ARTICLE} {_PARTICIPLE}{noun}\b", re.IGNORECASE)
             if pattern.search(text):
                 return pattern.sub(lambda _: phrase, text, count=1)
         for column in self.spec.tables[parameter.references].columns:
             if column.references is None or column.optional or column.references == self.people:
                 continue
             for noun in self.nouns(column.references):
-                pattern = re.compile(rf"\b{_ARTICLE} (?:\w+ed |\w+ing )?{noun}\b", re.IGNORECASE)
+                pattern = re.compile(rf"\b{_ARTICLE} {_PARTICIPLE}{noun}\b", re.IGNORECASE)
                 if pattern.search(text):
                     named = re.match(r"(?:your|the) [\w ]+? of (the .*|'.*)$", phrase)
                     inner = named[1] if named else f"the {noun} of {phrase}"
                     return pattern.sub(lambda _: inner, text, count=1)  # noqa: B023
-        return None
+        verb, _, rest = text.partition(" ")
+        return f"{verb} {phrase}{rest[3:]}" if re.match(r"(one|it)\b", rest) else None
 
     def to_you(self, text: str) -> str:
         """A sentence about one of the people, said to that person."""
@@ -261,6 +307,9 @@ class Words:
             re.match(r"(what|how|whether|when) ", part, re.IGNORECASE) for part in parts
         ):
             return []
+        first = re.match(r"how (?:much|many) (\w+) (\w+ \w+) ", parts[0], re.IGNORECASE)
+        if first is not None:  # "how much data a line has used, how much it has"
+            parts = [re.sub(r"^how (much|many) it\b", rf"how \1 {first[1]} {first[2]}", part) for part in parts]
         return [self.to_you(lower_first(part)) for part in parts]
 
     def returned(self, tool: m.Tool, fields: int = 1) -> list[str]:
@@ -271,6 +320,23 @@ class Words:
         text = self.to_you(" ".join(found[1].split()))
         parts = [text] if fields == 1 else [part for part in re.split(r",? and |, ", text) if part]
         return parts if len(parts) == fields else []
+
+
+def _placed(value: Any, fact: str | None) -> str:
+    """A value, or its place, as it stands in a sentence."""
+    if fact is None:
+        return quoted(value)
+    return quoted(value).replace(value_text(value), hole(fact))
+
+
+def _held(label: str, counts: bool) -> str:
+    """What a column holds, by its label: `the price`, `how many GB were used`, `who created it`."""
+    words = label.split()
+    if len(words) == 2 and words[1] == "by":
+        return f"who {words[0]} it"
+    if counts and len(words) == 2 and words[0].endswith("ed") and (words[1].endswith("s") or words[1].isupper()):
+        return f"how many {words[1]} were {words[0]}"
+    return f"the number of {label}" if counts and words[-1].endswith("s") else f"the {label}"
 
 
 _THINGS = ("line", "account", "contract", "profile", "card", "subscription")

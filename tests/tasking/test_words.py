@@ -53,7 +53,7 @@ def test_phone_is_understood() -> None:
         words.does(spec.tools["charge"], {"bill_id": "your last bill"})
         == "charge your last bill to the card of your account"
     )
-    assert words.told(spec.tools["data_of"], 3)[1] == "how much it has"
+    assert words.told(spec.tools["data_of"], 3)[1] == "how much data you have"
 
 
 @given(
