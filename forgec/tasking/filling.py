@@ -179,7 +179,9 @@ class _Filling:
             self.made.says.append((question.doc, {"$": name}))
             for sql, doc in question.also:
                 other = self.made.name(f"{name}_more")
-                self.made.nodes.append(Node(other, sql=sql, doc=doc, needs=(node.name,), at=self.merging.written))
+                self.made.nodes.append(
+                    Node(other, sql=sql, doc=doc, needs=(node.name,), at=self.merging.growing.written)
+                )
                 self.made.says.append((doc, {"$": other}))
             self.made.requests.append(Request(hearing([question.text])))
             self.made.kinds.append(question.kind)

@@ -182,8 +182,6 @@ class Lookups:
                 raise Unreachable(parameter.name)
             return None
         label = label_of(place.path[-1])
-        if isinstance(parameter.type, t.Enum):
-            return value, Found(encoded(value), ""), [(label, value)]
         if table == self.ground.people.table:
             name = self.plan.fact(place.path[-1], f"your {label}", value)
             return value, Found({"$": name}, ""), []

@@ -35,17 +35,17 @@ class Merging:
         found = self.lookups.key(people.table, person[people.key], "")
         return found.needs[0] if found.needs else ""
 
-    def arguments(self, move: Move, constants: bool = False) -> dict[str, Found]:
-        """How the plan says each argument of a call; new values as facts, or as `constants`."""
+    def arguments(self, move: Move, vain: bool = False) -> dict[str, Found]:
+        """How the plan says each argument of a call; of one in `vain` the words alone matter."""
         tool = self.ground.spec.tools[move.tool]
         found = {}
         for parameter in tool.parameters:
             if parameter.name in move.proposal.arguments:
                 value, origin = move.proposal.arguments[parameter.name], move.proposal.origins[parameter.name]
-                found[parameter.name] = self._argument(tool, parameter, value, origin, constants)
+                found[parameter.name] = self._argument(tool, parameter, value, origin, vain)
         return found
 
-    def _argument(self, tool: m.Tool, parameter: m.Parameter, value: Any, origin: Origin, constants: bool) -> Found:
+    def _argument(self, tool: m.Tool, parameter: m.Parameter, value: Any, origin: Origin, vain: bool) -> Found:
         if parameter.references is not None:
             return self.lookups.key(parameter.references, value, tool.name)
         if isinstance(parameter.type, t.List):
@@ -57,15 +57,24 @@ class Merging:
             found = found or self._renewed(origin, value) or self._revealed(origin, value)
             if found is not None:
                 return found
-        if isinstance(value, Mapping | bool) or value == "" or constants or isinstance(parameter.type, t.Enum):
+        if value == "" or (vain and isinstance(value, bool)):
             return Found(encoded(value), self.words.parameter(parameter, value))
+        if isinstance(value, Mapping):
+            return self._record(parameter, value, vain)
         if origin.table == self.ground.people.table and not origin.new and isinstance(value, str):
             doc = f"your {label_of(origin.path[-1])}"
         else:
-            doc = self.words.of_parameter(parameter)
-            doc = doc if doc.split()[0] in ("the", "a", "an", "what", "how", "whether", "your") else f"the {doc}"
+            doc = self.words.fact(parameter)
         name = self.plan.fact(parameter.name if not origin.new else _new_name(parameter.name), doc, value)
-        return Found({"$": name}, self.words.parameter(parameter, value))
+        return Found({"$": name}, self.words.parameter(parameter, value, name if vain else ""))
+
+    def _record(self, parameter: m.Parameter, value: Mapping[str, Any], vain: bool) -> Found:
+        """Each field of a record is a fact of its own."""
+        names = {
+            field: self.plan.fact(_new_name(field), f"the new {label_of(field)}", part) for field, part in value.items()
+        }
+        sql = ", ".join(f"'{field}': ${name}" for field, name in names.items())
+        return Found({"sql": f"{{{sql}}}"}, self.words.parameter(parameter, value, names if vain else None))
 
     def _list(self, tool: m.Tool, parameter: m.Parameter, value: list[Any], origin: Origin) -> Found:
         if not origin.table:

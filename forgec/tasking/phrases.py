@@ -42,7 +42,7 @@ class Phrases:
                     return f"{whose} {noun} {quoted(value)}" if label in own else f"{whose} {noun} of {quoted(value)}"
             tests = [(self.words.label(name, cells), value) for name, value in one.equals] or said
             if not tests:
-                return f"{whose} only {noun}" if mine else f"the {noun}"
+                return f"{whose} only {noun}" if mine or columns is not None else f"the {noun}"
             inner = self._inner_noun(table, [name for name, _ in one.equals], own)
             return f"{whose} {noun}{inner} with {self._tests(tests)}"
         inner = self._inner_noun(table, [one.order], own)

@@ -67,7 +67,7 @@ class Picking:
             return None
         facts = {}
         for name, held in one.equals:
-            if isinstance(held, str) and not isinstance(source.columns[name].type, t.Enum):
+            if isinstance(held, str):
                 facts[name] = self._told(source, table, name, held)
         sql = one.sql(field, source, facts)
         if several:

@@ -253,7 +253,8 @@ class _Making:
         if made is not None and not (isinstance(made[0], int | Decimal) and made[0] <= 0):  # nobody asks for nothing
             return made
         if isinstance(type_, t.Integer | t.Decimal) and self.chance.random() < 0.5:
-            held = [value_at(self.bound[place.table], place.path) for place in meaning.looked if place.table in self.bound]
+            places = [place for place in meaning.looked if place.table in self.bound]
+            held = (value_at(self.bound[place.table], place.path) for place in places)
             most = next((int(value) for value in held if isinstance(value, int | Decimal)), 0)
             return _decoded(type_, most + self.chance.choice((5, 10, 100)))
         return None

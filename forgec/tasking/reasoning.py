@@ -162,8 +162,8 @@ def _questions(source: str, rows: Sequence[Row], columns: Columns, group: str, w
                 )
         if len(values) == len(rows) and min(values) < max(values):
             text = f"how many days lie between the earliest and the latest {label} of {group}"
-            yield Question(f"date_diff('day', (select min({name}) from ${source}), (select max({name}) from ${source}))",
-                           text, text, "distance")  # fmt: skip
+            sql = f"(select date_diff('day', min({name}), max({name})) from ${source})"
+            yield Question(sql, text, text, "distance")
     for title in titles[:1]:
         yield from _comparisons(source, rows, columns, title, [*numbers, *dates], words)
         for name in [*numbers, *dates]:

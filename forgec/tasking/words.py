@@ -152,9 +152,7 @@ class Words:
         """A value that is given for a parameter; if it is a `fact` (of a record, each field one), its place."""
         if isinstance(value, Mapping):
             facts = fact if isinstance(fact, Mapping) else {}
-            return "; ".join(
-                f"new {label_of(name)}: {_placed(part, facts.get(name))}" for name, part in value.items()
-            )
+            return "; ".join(f"new {label_of(name)}: {_placed(part, facts.get(name))}" for name, part in value.items())
         if fact and isinstance(fact, str):
             return hole(fact) if isinstance(parameter.type, t.Enum) else _placed(value, fact)
         if isinstance(value, list):
@@ -334,7 +332,7 @@ def _held(label: str, counts: bool) -> str:
     words = label.split()
     if len(words) == 2 and words[1] == "by":
         return f"who {words[0]} it"
-    if counts and len(words) == 2 and words[0].endswith("ed") and (words[1].endswith("s") or words[1].isupper()):
+    if len(words) == 2 and words[0].endswith("ed") and (words[1].isupper() or (counts and words[1].endswith("s"))):
         return f"how many {words[1]} were {words[0]}"
     return f"the number of {label}" if counts and words[-1].endswith("s") else f"the {label}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,8 @@ from forgec.sql.scope import Cell
 from forgec.tasking.measuring import alike, shape_of
 from forgec.tasking.parameters import Meaning, Place, meanings
 from forgec.tasking.people import people_of
-from forgec.tasking.reasoning import criteria
+from forgec.tasking.plans import Plan
+from forgec.tasking.reasoning import criteria, questions
 from forgec.tasking.wording import checked
 from forgec.tasking.words import Words, label_of, singular
 from forgec_runtime import types as t
@@ -109,3 +111,44 @@ DEMANDS = "You want them to renew your loan of 'Cosmos'. You want to hear the du
 def test_other_wordings_are_checked(text: str, problem: str) -> None:
     found = checked(text, ["Cosmos"], ["L0002"], DEMANDS)
     assert found[:1] == ([problem] if problem else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "doc", "text"),
+    [
+        ("created_by", "", "who created it"),
+        ("used_gb", "This month", "how many GB were used this month"),
+        ("price", "Of one new copy", "the price of one new copy"),
+        ("copies_in", "In the building, including those that are kept", "the number of copies in the building"),
+        ("ahead", "Members who are served first", "the number of members who are served first"),
+        ("fines", "What is owed now", "what is owed now"),
+        ("until", "The hour of today", "the hour of today"),
+    ],
+)
+def test_fields_are_asked_for_by_their_documentation(name: str, doc: str, text: str) -> None:
+    spec = check(SPECS / "phone.afs").spec
+    assert spec is not None
+    assert Words(spec, None).about(name, doc, counts=True) == text
+
+
+def test_facts_of_one_kind_are_told_apart() -> None:
+    plan = Plan()
+    names = [plan.fact("title", "the title of the book", title) for title in ("Emma", "Ulysses", "Emma", "Walden")]
+    assert names == ["title", "title_2", "title", "title_3"]
+    assert [fact.doc for fact in plan.facts.values()] == [
+        "the title of the book",
+        "the title of the second book",
+        "the title of the third book",
+    ]
+    plan.fact("amount", "the amount", 1)
+    plan.fact("paid", "whether it is paid", True)
+    assert len(plan.facts) == 5
+
+
+def test_two_rows_are_compared() -> None:
+    rows = [{"title": "x", "price": 1, "kind": "a"}, {"title": "y", "price": 3, "kind": "a"}]
+    words = Words(check(SPECS / "phone.afs").spec, None)  # type: ignore[arg-type]
+    found = [q for q in questions("list", rows, COLUMNS, "the things", words, Random(1)) if q.kind == "compare"]
+    (one,) = found
+    assert one.text == "which has the higher price, 'x' or 'y', and how much the difference is"
+    assert one.also[0][0].startswith("(select max(price) - min(price) from $list")
