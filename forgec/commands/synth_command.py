@@ -13,6 +13,7 @@ import click
 
 from forgec.commands.common import FINDINGS, UNREADABLE, show
 from forgec.commands.environments import compiled
+from forgec.commands.model_options import ModelOptions, model_options
 from forgec.diagnostics import Diagnostic, Report, counted
 from forgec.documents import Api, DocumentError, read_document
 from forgec.documents.api import as_json
@@ -31,6 +32,7 @@ MAX_NOTES = 10
 @click.command("synth")
 @click.argument("documents", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DOCUMENT...")
 @click.option("--draft", "by_rule", is_flag=True, help="Make what can be made by rule, without a model.")
+@click.option("--model", "model_name", metavar="MODEL", help="Have this model write it, in stages, each checked.")
 @click.option("--name", default="", metavar="NAME", help="The environment's name.  [default: that of the document]")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to write.  [default: specs/NAME.afs]"
@@ -39,16 +41,32 @@ MAX_NOTES = 10
 @click.option(
     "--read", "only_read", is_flag=True, help="Print what was understood of the documents, and write nothing."
 )
+@click.option("--tasks", type=click.IntRange(0, 100), default=6, show_default=True, help="Tasks to ask for.")
+@click.option(
+    "--rounds", type=click.IntRange(0, 20), default=3, show_default=True, help="How often what is wrong goes back."
+)
+@click.option("--group", type=click.IntRange(1, 50), default=8, show_default=True, help="Operations of one question.")
+@click.option(
+    "--question-size",
+    type=click.IntRange(8_000, 2_000_000),
+    default=60_000,
+    show_default=True,
+    help="Characters that a question may have; a quarter of that are tokens, more or less.",
+)
+@click.option(
+    "--cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where answers are kept, so that nobody is asked twice.  [default: the user's cache]",
+)
+@click.option("--merge", "write_merge", is_flag=True, help="Merge into a spec that was edited by hand.")
+@model_options
 @click.option("--json", "as_json_", is_flag=True, help="Print the report as JSON to standard output.")
 def command(
-    documents: tuple[Path, ...],
-    by_rule: bool,
-    name: str,
-    out: Path | None,
-    force: bool,
-    only_read: bool,
-    as_json_: bool,
-) -> None:
+    documents: tuple[Path, ...], by_rule: bool, model_name: str | None, name: str, out: Path | None, force: bool,
+    only_read: bool, tasks: int, rounds: int, group: int, question_size: int, cache: Path | None, write_merge: bool,
+    model: ModelOptions, as_json_: bool,
+) -> None:  # fmt: skip
     """Make a spec of documentation of tools.
 
     A DOCUMENT is a list of OpenAI functions, OpenAPI 3 (JSON or YAML), a list of MCP tools, Python functions with
@@ -60,14 +78,22 @@ def command(
     effect; an operation for which no rule fits becomes a tool that refuses, and the checker names it. Every test of the
     draft passes.
 
+    With --model, a model writes it: state, tools, policy, worlds, tests, tasks. What the compiler, a test or
+    certification finds wrong goes back to it; what stays wrong is left out, and reported. Answers are kept, so that a
+    run that was interrupted goes on, and the same run costs nothing. A spec that was edited by hand is not overwritten:
+    a merge is shown, and --merge writes it.
+
     \b
     Examples:
+      forgec synth tickets.json --model qwen3-32b --base-url http://localhost:8000/v1
+      forgec synth openapi.yaml --model gpt-5 --max-cost 5 --price gpt-5=1.25,10 --record traffic.jsonl
       forgec synth --draft tickets.json
       forgec synth --draft openapi.yaml --name pets --out drafts/pets.afs
       forgec synth --draft users.json orders.json --name shop
       forgec synth --read tools.json --json
 
-    Exit codes: 0 written, 1 no operation could be made, 2 a DOCUMENT cannot be read, or NAME or FILE will not do.
+    Exit codes: 0 written, 1 no operation could be made, or a merge is shown or has conflicts, 2 a DOCUMENT cannot be
+    read, NAME or FILE will not do, or the model cannot be asked.
     """
     try:
         api = read_document(list(documents))
@@ -77,14 +103,25 @@ def command(
     if only_read:
         click.echo(json.dumps(as_json(api), indent=2, ensure_ascii=False) if as_json_ else _understood(api))
         return
-    if not by_rule:
-        raise click.UsageError("say --draft: specs are made by rule, there is no model to write them yet")
+    if by_rule == (model_name is not None):
+        raise click.UsageError("say --draft, to make what can be made by rule, or name a --model")
     name = name or _named(api, documents[0])
     if not is_name(name):
         raise click.UsageError(
             f"`{name}` cannot be the name of an environment; such as `{legal(name, 'environment', (), 1)}`"
         )
     path = out or Path("specs") / f"{name}.afs"
+    if model_name is not None:
+        from forgec.commands.synth_model import Wanted, run_model
+        from forgec.synthesis.work import Options
+
+        if not api.operations:
+            click.echo("error: the documents have no operation that could be made out", err=True)
+            sys.exit(UNREADABLE)
+        drafted = draft(api, name, ", ".join(document.name for document in documents), _run_tests)
+        options = Options(limit=question_size, group=group, rounds=rounds, tasks=tasks)
+        wanted = Wanted(documents, name, path, model_name, model, options, cache, write_merge, as_json_)
+        sys.exit(run_model(api, drafted, wanted))
     if path.exists() and not force:
         help_ = "choose another --out, or overwrite it with --force"
         show([Diagnostic("AFS805", "there is such a file already", path=path.as_posix(), help=help_)])

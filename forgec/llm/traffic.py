@@ -26,14 +26,18 @@ class TrafficError(ValueError):
 class Traffic:
     """Answers to requests, from a file and into it. Equal requests of one scope are told apart by their order.
 
-    What the file has is not asked for again. With `only` nothing else is asked for either.
+    What the file has is not asked for again. With `only` nothing else is asked for either. `loose` is for those whose
+    scopes are unlike each other: a request whose words have changed since gets the answer of its scope, and is counted.
     """
 
-    def __init__(self, path: Path, *, only: bool = False, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, path: Path, *, only: bool = False, loose: bool = False, secrets: Iterable[str] = ()) -> None:
         """Raises `TrafficError`."""
-        self.path, self.only = path, only
+        self.path, self.only, self.loose = path, only, loose
+        self.changed = 0
+        """Requests that were answered though they are not what they were when that was recorded."""
         self.secrets = [secret for secret in secrets if secret]
         self._known: dict[str, deque[bytes]] = defaultdict(deque)
+        self._by_scope: dict[str, bytes] = {}
         self._file: IO[bytes] | None = None
         if only and not path.is_file():
             raise TrafficError(f"there is no file {path}")
@@ -50,6 +54,9 @@ class Traffic:
         answers = self._known.get(_key(scope, self._shown(body)))
         if answers:
             return answers.popleft()
+        if self.only and self.loose and scope in self._by_scope:
+            self.changed += 1
+            return self._by_scope[scope]
         if self.only:
             raise NotRecorded(f"{self.path} has no answer to this request of {scope or 'nobody in particular'}")
         return None
@@ -88,6 +95,7 @@ class Traffic:
                     entry = json.loads(line)
                     scope, request, answer = entry["scope"], entry["request"], entry["answer"]
                     self._known[_key(scope, json.dumps(request, sort_keys=True))].append(answer.encode())
+                    self._by_scope[scope] = answer.encode()
                 except (ValueError, KeyError, TypeError, AttributeError):
                     raise TrafficError(f"{self.path}:{number}: this line is no recorded request") from None
         if not self.only and whole < self.path.stat().st_size:
