@@ -20,6 +20,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
         "forgec/importing/tau2/shape.py",
         "forgec/dialogue.py",
         "forgec/llm/spending.py",
+        "forgec/regrading/published.py",
         "forgec/rollouts/",
         "forgec/training/",
     ),

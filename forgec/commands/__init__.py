@@ -16,7 +16,7 @@ COMMANDS = {
     "fmt": "Lay out specs the one way that everybody does.",
     "show": "Show what an agent and an author see of a spec.",
     "tasks": "Print the tasks of a spec as lines of JSON.",
-    "import": "Take over the tasks of another benchmark.",
+    "import": "Take over the tasks of another benchmark, and episodes that were played in them.",
     "graph": "Draw which tools lead to which.",
     "compile": "Turn specs into Python packages.",
     "test": "Run the tests of specs, compiled and by reference.",

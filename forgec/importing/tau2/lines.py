@@ -44,8 +44,12 @@ def line(
         "expect": [_condition(one, domain) for one in task.criteria.env_assertions or ()],
         "says": [{"value": _said(text)} for text in task.criteria.communicate_info or ()],
     }
-    name = "tau2_" + re.sub(r"[^a-z0-9]+", "_", task.id.lower()).strip("_")
-    return {"name": name, "world": world, **{name: part for name, part in parts.items() if part}}
+    return {"name": task_name(task.id), "world": world, **{name: part for name, part in parts.items() if part}}
+
+
+def task_name(id: str) -> str:
+    """The name here of a task that has an id there."""
+    return "tau2_" + re.sub(r"[^a-z0-9]+", "_", id.lower()).strip("_")
 
 
 class _Facts:

@@ -121,9 +121,10 @@ _TASKS = TypeAdapter(list[Tau2Task])
 
 
 def read_tasks(data: bytes) -> list[Tau2Task]:
-    """The tasks of a file. Raises `NoTasks`."""
+    """The tasks of a file, be it one of tasks or one of results, which has them, too. Raises `NoTasks`."""
     try:
-        tasks = _TASKS.validate_python(json.loads(data))
+        found = json.loads(data)
+        tasks = _TASKS.validate_python(found.get("tasks") if isinstance(found, dict) else found)
     except (ValueError, RecursionError) as error:
         raise NoTasks(_reason(error)) from None
     seen: set[str] = set()

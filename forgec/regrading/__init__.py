@@ -1,0 +1,1 @@
+"""Episodes that others have played and published, played again here and judged anew."""
