@@ -9,8 +9,9 @@ from decimal import Decimal
 from typing import Literal, TypeAlias
 
 from forgec.dialogue import Message
-from forgec.users.asking import Asking, sentences
+from forgec.users.asking import Asking
 from forgec.users.glossary import Glossary
+from forgec.users.questions import sentences
 from forgec.users.wording import content, tokens
 from forgec_runtime import Briefing, Known
 from forgec_runtime.says import said, spoken

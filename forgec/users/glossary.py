@@ -20,6 +20,8 @@ class Glossary:
 
     words: Mapping[str, frozenset[str]] = field(default_factory=dict)
     values: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    owners: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By the name of a column: the words of the tables that have it."""
     subjects: frozenset[str] = frozenset()
     """What the environment is about: the words of its name, and of its tools and tables."""
 
@@ -28,6 +30,7 @@ def glossary(environment: Environment) -> Glossary:
     """The glossary of an environment."""
     words: dict[str, set[str]] = defaultdict(set)
     values: dict[str, set[str]] = defaultdict(set)
+    owners: dict[str, set[str]] = defaultdict(set)
 
     def add(name: str, docs: Iterable[str], allowed: Iterable[Any]) -> None:
         for doc in docs:
@@ -40,10 +43,13 @@ def glossary(environment: Environment) -> Glossary:
         for name, schema in tool.schema["function"]["parameters"].get("properties", {}).items():
             add(name, [schema.get("description", "")], schema.get("enum", ()))
     for table in environment.tables:
-        subjects.update(content(tokens(table.name.replace("_", " ").replace(".", " "))))
+        named = content(tokens(table.name.replace("_", " ").replace(".", " ")))
+        subjects.update(named)
         for column in table.columns:
+            owners[column.name].update(named)
             add(column.name, [getattr(column.type, "doc", "")], getattr(column.type, "values", ()))
     return Glossary(
         {name: frozenset(some) for name, some in words.items()},
-        {name: frozenset(some) for name, some in values.items()}, frozenset(subjects),
+        {name: frozenset(some) for name, some in values.items()},
+        {name: frozenset(some) for name, some in owners.items()}, frozenset(subjects),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forgec.dialogue import ToolCall
-from forgec.users.asking import sentences
+from forgec.users.questions import sentences
 from forgec.users.wording import concept, content, tokens
 
 _JSON = re.compile(r"\{[^{}]*\}")

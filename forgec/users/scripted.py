@@ -9,8 +9,9 @@ import re
 from collections import Counter
 
 from forgec.dialogue import Message, Transcript, Utterance
-from forgec.users.asking import Asking, sentences, wants_to_know
+from forgec.users.asking import Asking
 from forgec.users.instructed import Instructions
+from forgec.users.questions import sentences, wants_to_know
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
 from forgec.users.wording import content, tokens
@@ -24,7 +25,7 @@ MAX_CONFIRMED = 30
 
 CONTENT = "Thank you, that is all."
 GIVES_UP = "This leads nowhere. Thank you, that is all."
-UNKNOWN = "I do not know that."
+UNKNOWN = "I do not know that, or I do not understand. What do you need to know?"
 NOT_HEARD = "I did not hear anything. Please go on."
 GO_ON = "I see. Please go on with what I have asked for."
 

@@ -14,7 +14,7 @@ COMPOUNDS = {
     ("zip", "code"): "zip", ("postal", "code"): "zip", ("post", "code"): "zip", ("full", "name"): "fullname",
     ("your", "name"): "fullname", ("first", "name"): "firstname", ("given", "name"): "firstname",
     ("last", "name"): "lastname", ("family", "name"): "lastname", ("all", "right"): "alright",
-    ("pass", "word"): "password",
+    ("pass", "word"): "password", ("login", "name"): "username", ("account", "name"): "username",
 }  # fmt: skip
 """Two words that are one."""
 
@@ -23,13 +23,13 @@ _SAME = (
     "zip postcode postal zipcode",
     "phone telephone mobile cell cellphone",
     "number id no num identifier",
-    "password passcode passphrase",
-    "author writer whose wrote written",
+    "password passcode passphrase secret",
+    "author writer novelist whose wrote written",
     "pay payment paid settle",
-    "urgent urgency priority important importance",
-    "describe description detail say",
+    "urgent urgency priority important importance pressing critical",
+    "describe description detail say text",
     "title titled called call heading headline",
-    "shelf section category genre",
+    "shelf shelves section category genre",
     "gigabyte gb data gig",
     "resolution resolve solution fix done remedy",
     "app application",
@@ -43,6 +43,7 @@ _SAME = (
     "summer summertime",
     "want wish",
     "date day",
+    "amount sum",
 )
 """Words of English that mean the same when somebody is asked for something; the first stands for all."""
 

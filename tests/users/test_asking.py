@@ -1,8 +1,9 @@
-"""What agents ask for, in their own words: two hundred messages, labelled before there was anything to read them.
+"""What agents ask for, in their own words: messages, each labelled with the facts that it asks for.
 
-Half of them, every second one, were looked at while the rules were made; the other half were not, until the rules first
-met them: 96 of 100 were read right, and 2 would have had an unasked fact told. The sixty of `afterwards` were written
-then, to be hard: 52 were read right, and 6 would have had one told. What is here is what came of mending that.
+Two hundred were labelled before there was anything to read them: every second one was looked at while the rules were
+made, the others were not, until the rules first met them. The sixty of `afterwards` were written then, to be hard. The
+two hundred of `unseen` were written later, by somebody who had not read the rules. What the rules made of each when
+they first met them stands in docs/rollouts.md; what is tested here is what came of mending that.
 """
 
 from __future__ import annotations
@@ -45,14 +46,40 @@ def wrong(half: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return misread, told
 
 
-@pytest.mark.parametrize("half", ["development", "held out", "afterwards"])
+COUNTS = {"development": 100, "held out": 100, "afterwards": 60, "unseen": 200}
+
+
+@pytest.mark.parametrize("half", COUNTS)
 def test_the_right_facts_are_found_in_nine_of_ten_messages(half: str) -> None:
     count = sum(message["half"] == half for message in MESSAGES)
     misread, _ = wrong(half)
-    assert count == (60 if half == "afterwards" else 100)
+    assert count == COUNTS[half]
     assert len(misread) <= count / 10, misread
 
 
-@pytest.mark.parametrize("half", ["development", "held out", "afterwards"])
+@pytest.mark.parametrize("half", COUNTS)
 def test_no_fact_is_told_that_was_not_asked_for(half: str) -> None:
     assert wrong(half)[1] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please never tell me your password.",
+        "I can do that without your password.",
+        "You do not need to give me your user name again.",
+        "No need to tell me how urgent it is, I see it in the title.",
+        "Your ticket:\n- Title: Lift stops between floors\n- Priority: 4",
+        "What is your new e-mail address?",
+        "What is your room number?",
+    ],
+)
+def test_what_a_message_says_it_does_not_need_is_not_told(text: str) -> None:
+    assert asking("tickets", "room_for_one_more").asked(text) == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["I need for the ticket:\n\n- **Title**\n- **Priority** (1 to 5)", "Title and priority, please."]
+)
+def test_a_list_is_asked_for(text: str) -> None:
+    assert asking("tickets", "room_for_one_more").asked(text) == ("title", "priority")
