@@ -8,6 +8,7 @@ from typing import Any
 from forgec.source import Span
 from forgec.sql.check import SqlChecker
 from forgec.sql.fitting import EXAMPLES
+from forgec.sql.literals import UNCLEAR, literal_value
 from forgec.sql.oracle import Rejected
 from forgec.sql.tree import Value, cast, exp
 from forgec_runtime.types import Type
@@ -20,8 +21,9 @@ def constants(
 
     A row is None when DuckDB refuses one of its values, which is reported at the span of that value.
     """
-    if not rows:
-        return []
+    plain = [tuple(map(literal_value, row, types)) for row in rows]
+    if not any(value is UNCLEAR for row in plain for value in row):
+        return list(plain)
     casts = [
         [checker.emitter.text(cast(tree.copy(), type_.sql), _no_value) for tree, type_ in zip(row, types, strict=True)]
         for row in rows

@@ -20,7 +20,8 @@ from forgec.diagnostics import Report
 from forgec.source import Span
 from forgec.syntax.nodes import SqlText
 
-DIALECT = "duckdb"
+DIALECT: Dialect = Dialect.get_or_raise("duckdb")
+"""One for all: it is made anew wherever it is called by its name."""
 MARK = "\u00aa"
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns on the terminal about what we refuse ourselves
@@ -283,6 +284,7 @@ __all__ = [
     "Apply",
     "Calculate",
     "Clock",
+    "Dialect",
     "Element",
     "Fragment",
     "Lookup",

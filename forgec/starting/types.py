@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forgec.model.types import MAX_PRECISION
-from forgec.sql.tree import DIALECT, exp
+from forgec.sql.tree import DIALECT, Dialect, exp
 from forgec_runtime.types import Boolean, Date, Decimal, Double, Enum, Integer, Text, Timestamp, Type
 
 _INTEGERS = {
@@ -109,7 +109,7 @@ def written_type(data: exp.DataType, dialect: str) -> str:
     return data.sql(dialect=dialect)
 
 
-def parse_type(text: str, dialect: str = DIALECT) -> exp.DataType | None:
+def parse_type(text: str, dialect: str | Dialect = DIALECT) -> exp.DataType | None:
     """The type that a database calls `text`; None when it is unheard of."""
     try:
         return exp.DataType.build(text, dialect=dialect, udt=True)
