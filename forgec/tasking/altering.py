@@ -28,7 +28,7 @@ def alterations(
     for proposal in proposals:
         for name, column in guard.columns:
             table, key = references[name], proposal.arguments.get(name)
-            for value in _others(ground, table, column):
+            for value in others(ground, table, column):
                 episode = draft.start.fork()
                 if count < MOST and _altered(ground, episode, table, key, column, value):
                     count += 1
@@ -48,7 +48,7 @@ def _altered(ground: Ground, episode: Episode, table: str, key: Any, column: str
     return ground.env.perform(episode, change).ok and episode.changes() != before
 
 
-def _others(ground: Ground, table: str, column: str) -> list[Any]:
+def others(ground: Ground, table: str, column: str) -> list[Any]:
     """Values that a column may be given."""
     found = ground.spec.tables[table].column(column)
     type_ = found.type if found is not None and found.references is None and not found.key else None

@@ -12,7 +12,7 @@ from forgec.sql.scope import Cell, Rows
 from forgec.tasking.drafts import Draft, Move
 from forgec.tasking.ground import Ground
 from forgec.tasking.merging import Merging
-from forgec.tasking.plans import Fact, Found, Node, Plan, Request
+from forgec.tasking.plans import Fact, Found, Node, Plan, Request, RowOf
 from forgec.tasking.reasoning import questions
 from forgec.tasking.wording import hearing, in_vain, opening, unfound, wish
 from forgec.tasking.words import Words, escaped, hole, label_of, lower_first, quoted
@@ -156,7 +156,9 @@ class _Filling:
     ) -> Found:
         label = self.words.of_parameter(parameter)
         if table == self.ground.people.table:
-            return Found({"$": self.made.fact(path[-1], f"your {label_of(path[-1])}", value)}, "")
+            person = self.draft.person or {}
+            mine = RowOf(table, str(person.get(self.ground.people.key)))
+            return Found({"$": self.made.fact(path[-1], f"your {label_of(path[-1])}", value, mine, path)}, "")
         label = label if not path else self.words.about(path[-1], "").removeprefix("the ")
         context.append((label, value))
         noun = f" of the {self.words.noun(table)}" if table else ""
@@ -169,7 +171,9 @@ class _Filling:
             return False
         context = "".join(f" with the {label} {quoted(value)}" for label, value in node.context)
         group = self.words.lists(tool, context + about)
-        for question in questions(node.name, node.value, result.shape.columns, group, self.words, self.chance):
+        for question in questions(
+            node.name, node.value, result.shape.columns, group, self.words, self.chance, result.docs
+        ):
             if any(doc == question.doc for doc, _ in self.made.says):
                 continue
             name = self.made.name(question.kind.replace("-", "_").replace(" ", "_"))
@@ -270,7 +274,8 @@ class _Filling:
         """Whether a field of a result is called like a column, or told of in the tool's documentation."""
         if self.words.returned(tool, fields) or self.words.told(tool, fields):
             return True
-        return any(table.column(name) is not None for table in self.ground.spec.tables.values())
+        documented = tool.returns is not None and tool.returns.docs.get(name)
+        return bool(documented) or any(table.column(name) is not None for table in self.ground.spec.tables.values())
 
     def _ask_more(self) -> None:
         """Questions about what was looked up for the calls."""
@@ -329,9 +334,13 @@ class _Filling:
 
 def line(ground: Ground, draft: Draft, plan: Plan, name: str) -> dict[str, Any]:
     """The task as a line of bulk has it."""
-    task: dict[str, Any] = {"name": name, "world": draft.world, "intent": escaped(opening(ground.spec, draft.person))}
+    who = next((one.name for one in plan.drawn if one.table == ground.people.table), "")
+    person = _places(draft.person, who) if who and draft.person is not None else draft.person
+    task: dict[str, Any] = {"name": name, "world": draft.world, "intent": escaped(opening(ground.spec, person))}
     task["tags"] = ["made"]
     task["requests"] = [_request(i, request) for i, request in enumerate(plan.requests, 1)]
+    if plan.drawn:
+        task["samples"] = [{"name": one.name, "rows": one.rows} for one in plan.drawn]
     task["facts"] = [_fact(fact) for fact in plan.facts.values()]
     if draft.change:
         task["change"] = draft.change
@@ -339,6 +348,14 @@ def line(ground: Ground, draft: Draft, plan: Plan, name: str) -> dict[str, Any]:
     if plan.says:
         task["says"] = [{"doc": doc, "value": value} for doc, value in plan.says]
     return task
+
+
+def _places(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The places of what a row holds, in place of it."""
+    return {
+        column: _places(value, f"{name}.{column}") if isinstance(value, Mapping) else hole(f"{name}.{column}")
+        for column, value in row.items()
+    }
 
 
 def _request(number: int, request: Request) -> dict[str, Any]:
@@ -351,7 +368,11 @@ def _request(number: int, request: Request) -> dict[str, Any]:
 
 
 def _fact(fact: Fact) -> dict[str, Any]:
-    return {"name": fact.name, "doc": escaped(fact.doc), "value": encoded(fact.value)}
+    return {
+        "name": fact.name,
+        "doc": escaped(fact.doc),
+        "value": encoded(fact.value) if fact.given is None else fact.given,
+    }
 
 
 def _node(node: Node) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from forgec.tasking.growing import Growing, Unreachable
 from forgec.tasking.parameters import Meaning, Place, value_at
 from forgec.tasking.phrases import TITLES
 from forgec.tasking.picking import Picking
-from forgec.tasking.plans import Found, Node
+from forgec.tasking.plans import Found, Node, RowOf
 from forgec.tasking.words import label_of, quoted
 from forgec_runtime import types as t
 from forgec_runtime.task_file import encoded
@@ -183,10 +183,14 @@ class Lookups:
             return None
         label = label_of(place.path[-1])
         if table == self.ground.people.table:
-            name = self.plan.fact(place.path[-1], f"your {label}", value)
+            name = self.plan.fact(place.path[-1], f"your {label}", value, self._of(table, row), place.path)
             return value, Found({"$": name}, ""), []
-        name = self.plan.fact(place.path[-1], f"the {label} of the {self.words.noun(table)}", value)
+        doc = f"the {label} of the {self.words.noun(table)}"
+        name = self.plan.fact(place.path[-1], doc, value, self._of(table, row), place.path)
         return value, Found({"$": name}, ""), [(label, value)]
+
+    def _of(self, table: str, row: Mapping[str, Any]) -> RowOf:
+        return RowOf(table, str(row[self.ground.spec.tables[table].key[0].name]))
 
     def _related(self, wanted: str, table: str, row: Mapping[str, Any]) -> Any:
         """The key of a row of one table that a row of another refers to, or the person's."""

@@ -13,6 +13,7 @@ from typing import Any
 from forgec.certifying import FreshProcess, Verdict, certify
 from forgec.diagnostics import Report
 from forgec.tasking.coverage import Coverage, Edge
+from forgec.tasking.distracting import distract
 from forgec.tasking.drafts import Draft
 from forgec.tasking.filling import fill, line
 from forgec.tasking.ground import Ground
@@ -23,6 +24,7 @@ from forgec.tasking.merging import Merging
 from forgec.tasking.plans import Plan
 from forgec.tasking.proposing import Rows
 from forgec.tasking.reading import Reader
+from forgec.tasking.sampling import drawn
 from forgec.tasking.walks import attempt, walk
 from forgec.tasking.words import Words
 from forgec_runtime.tasks import Task
@@ -72,6 +74,7 @@ class Maker:
         """
         drafts = [self._draft(number * BATCH + i, levels) for i in range(size)]
         walk(self.ground, self.rows, drafts, self.coverage)
+        distract(self.ground, self.rows, drafts)
         return self._filled(self._sound(drafts))
 
     def _sound(self, drafts: list[Draft]) -> list[Draft]:
@@ -111,8 +114,17 @@ class Maker:
                     plans[draft.number] = None
             self.looks.make()
         self.looks.forget()
-        read = [self._read(draft, *found) for draft in drafts if (found := plans[draft.number]) is not None]
-        return [made for made in read if made is not None]
+        whole = [(draft, *found) for draft in drafts if (found := plans[draft.number]) is not None]
+        read = [self._read(draft, plan, growing.edges) for draft, plan, growing in whole]
+        return self._drawn([made for made in read if made is not None])
+
+    def _drawn(self, found: list[Made]) -> list[Made]:
+        """Some of the tasks with values that are drawn for each seed."""
+        plans = drawn(self.ground, self.rows, [(made.draft, made.plan, made.task) for made in found])
+        return [
+            made if plan is None else self._read(made.draft, plan, made.edges) or made
+            for made, plan in zip(found, plans, strict=True)
+        ]
 
     def _draft(self, number: int, levels: Mapping[str, float]) -> Draft:
         chance = random.Random(f"{self.seed}/{number}")
@@ -123,7 +135,7 @@ class Maker:
         looks = looks or int(not writes)
         return Draft(number, chance, world, None, episode, episode, writes, looks, refusals)
 
-    def _read(self, draft: Draft, plan: Plan, growing: Growing) -> Made | None:
+    def _read(self, draft: Draft, plan: Plan, edges: list[Edge]) -> Made | None:
         sides = {self.ground.spec.tools[node.tool].side for node in plan.nodes if node.tool}
         if not plan.requests or "agent" not in sides:
             self._drop("nothing is left of it")
@@ -135,7 +147,7 @@ class Maker:
             found = read.diagnostics[0]
             self._drop(f"does not compile: {found.code} {found.message}")
             return None
-        return Made(draft, plan, growing.edges, data, read[1])
+        return Made(draft, plan, edges, data, read[1])
 
     def certified(self, batch: list[Made]) -> Iterator[Made]:
         """Those of some tasks that are certified."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from forgec.model import spec as m
 from forgec.sql.scope import Row
+from forgec.tasking.comparing import Comparing
 from forgec.tasking.drafts import Move, Origin
 from forgec.tasking.growing import Growing, Unreachable
 from forgec.tasking.lookups import Lookups
@@ -26,6 +27,7 @@ class Merging:
         self.words, self.looks, self.rows = growing.words, growing.looks, growing.rows
         self.picking = Picking(growing)
         self.lookups = Lookups(growing, self.picking)
+        self.comparing = Comparing(growing, self.lookups)
 
     def identify(self) -> str:
         """Find out who asks, as a desk does first; the node that tells, or nothing where nobody looks that up."""
@@ -47,7 +49,8 @@ class Merging:
 
     def _argument(self, tool: m.Tool, parameter: m.Parameter, value: Any, origin: Origin, vain: bool) -> Found:
         if parameter.references is not None:
-            return self.lookups.key(parameter.references, value, tool.name)
+            key = self.lookups.key(parameter.references, value, tool.name)
+            return key if vain else self.comparing.instead(parameter.references, value, tool.name, key)
         if isinstance(parameter.type, t.List):
             return self._list(tool, parameter, value, origin)
         if origin.table and not origin.new and origin.row is not None:
@@ -65,6 +68,7 @@ class Merging:
             doc = f"your {label_of(origin.path[-1])}"
         else:
             doc = self.words.fact(parameter)
+            doc = f"{doc} that you give first" if vain and tool.name in self.ground.finders else doc
         name = self.plan.fact(parameter.name if not origin.new else _new_name(parameter.name), doc, value)
         return Found({"$": name}, self.words.parameter(parameter, value, name if vain else ""))
 

@@ -25,6 +25,7 @@ class Phrases:
         context: tuple[tuple[str, Any], ...],
         one: Criterion = ANY,
         columns: Mapping[str, Cell] | None = None,
+        docs: Mapping[str, str] | None = None,
     ) -> str:
         """What a user calls the row that is meant."""
         noun, cells = self.words.noun(table), columns or {}
@@ -46,7 +47,8 @@ class Phrases:
             inner = self._inner_noun(table, [name for name, _ in one.equals], own)
             return f"{whose} {noun}{inner} with {self._tests(tests)}"
         inner = self._inner_noun(table, [one.order], own)
-        extreme = f"{whose} {noun}{inner} with the {self.words.extreme(one.order, cells, one.most)}"
+        best = self.words.extreme(one.order, cells, one.most, (docs or {}).get(one.order, ""))
+        extreme = f"{whose} {noun}{inner} with the {best}"
         tests = [(self.words.label(name, cells), value) for name, value in one.equals] + said
         return f"{extreme} among those with {self._tests(tests)}" if tests else extreme
 

@@ -35,7 +35,7 @@ class Picking:
             return self.inner(node, path)
         if path or not isinstance(result.shape, Rows) or not isinstance(node.value, list | tuple):
             return None
-        return Source(node.name, f"${node.name}", "", node.value, result.shape.columns, node.context)
+        return Source(node.name, f"${node.name}", "", node.value, result.shape.columns, node.context, result.docs)
 
     def inner(self, node: Node, path: str) -> Source | None:
         """Rows that are nested in a result that is a document."""
@@ -72,10 +72,10 @@ class Picking:
         sql = one.sql(field, source, facts)
         if several:
             sql = sql.replace("select ", "select distinct ", 1)
-        doc = "the only one" if one == ANY else self.phrases.of(table, (), one, source.columns)
+        doc = "the only one" if one == ANY else self.phrases.of(table, (), one, source.columns, source.docs)
         name = self._reason(f"{field.removesuffix('_id')}", sql, doc, value, (source.node,))
         self.plan.distractors += len(distinct) - 1
-        found = Found({"$": name}, self.phrases.of(table, source.context, one, source.columns), (name,))
+        found = Found({"$": name}, self.phrases.of(table, source.context, one, source.columns, source.docs), (name,))
         self.kept[place] = found
         return found
 
@@ -118,8 +118,9 @@ class Picking:
             if fact.value == value:
                 return fact.name
         if table == self.ground.people.table:
-            return self.plan.fact(_identifier(column), f"your {label_of(column)}", value)
-        return self.plan.fact(_identifier(column), f"the {label_of(column)} of the {self.words.noun(table)}", value)
+            return self.plan.fact(_identifier(column), f"your {label_of(column)}", value, read=True)
+        doc = f"the {label_of(column)} of the {self.words.noun(table)}"
+        return self.plan.fact(_identifier(column), doc, value, read=True)
 
     def _reason(self, name: str, sql: str, doc: str, value: Any, needs: tuple[str, ...]) -> str:
         for node in self.plan.nodes:

@@ -33,13 +33,38 @@ class Node:
 
 
 @dataclass(frozen=True)
+class RowOf:
+    """A row of a table, by its key."""
+
+    table: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A row of a table that is drawn when an episode begins: its name, and those that it may be."""
+
+    name: str
+    rows: str
+    table: str
+
+
+@dataclass(frozen=True)
 class Fact:
-    """Something that the user knows. `kind` is its documentation without what tells it from others of the kind."""
+    """Something that the user knows. `kind` is its documentation without what tells it from others of the kind.
+
+    `row` is the row that has it, at a `path`; `read` says that only a result tells which value it has to be. `given`
+    is the value as a line of bulk has it, where it is none that is known now.
+    """
 
     name: str
     doc: str
     value: Any
     kind: str = ""
+    row: RowOf | None = None
+    path: tuple[str, ...] = ()
+    read: bool = False
+    given: Any = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +86,7 @@ class Source:
     rows: Sequence[Mapping[str, Any]]
     columns: Mapping[str, Cell]
     context: tuple[tuple[str, Any], ...] = ()
+    docs: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -82,6 +108,7 @@ class Plan:
     says: list[tuple[str, Any]] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     """Of the reasons: count, sum, arg-max, ..."""
+    drawn: list[Drawn] = field(default_factory=list)
     distractors: int = 0
     """Rows that an agent had to tell from those that were meant."""
 
@@ -96,14 +123,16 @@ class Plan:
             return wanted
         return next(f"{wanted}_{i}" for i in range(2, 1000) if f"{wanted}_{i}" not in taken)
 
-    def fact(self, name: str, doc: str, value: Any) -> str:
+    def fact(
+        self, name: str, doc: str, value: Any, row: RowOf | None = None, path: tuple[str, ...] = (), read: bool = False
+    ) -> str:
         """The name of a fact with this value, new if need be."""
         for fact in self.facts.values():
             if type(fact.value) is type(value) and fact.value == value and (fact.kind == doc or _is_name(value)):
                 return fact.name
         name = self.name(name)
         others = sum(fact.kind == doc for fact in self.facts.values())
-        self.facts[name] = Fact(name, _numbered(doc, others), value, doc)
+        self.facts[name] = Fact(name, _numbered(doc, others), value, doc, row, path, read)
         return name
 
 

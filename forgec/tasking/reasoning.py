@@ -91,6 +91,11 @@ def _counts(name: str, cell: Cell) -> bool:
     return cell.references is None and name != "id" and not name.endswith("_id")
 
 
+def comparable(name: str, cell: Cell) -> bool:
+    """Whether of two rows one can have more of it."""
+    return _counts(name, cell) and isinstance(cell.type, _ORDERED)
+
+
 def _tells(name: str, cell: Cell) -> bool:
     return _counts(name, cell) and isinstance(cell.type, t.Text | t.Date)
 
@@ -109,15 +114,23 @@ class Question:
 
 
 def questions(
-    source: str, rows: Sequence[Row], columns: Columns, group: str, words: Words, chance: random.Random
+    source: str,
+    rows: Sequence[Row],
+    columns: Columns,
+    group: str,
+    words: Words,
+    chance: random.Random,
+    docs: Mapping[str, str] | None = None,
 ) -> Iterator[Question]:
-    """What can be asked about several rows, which are called `group`, in a random order."""
-    found = list(_questions(source, rows, columns, group, words))
+    """What can be asked about several rows, which are called `group`, in a random order; `docs` are of the columns."""
+    found = list(_questions(source, rows, columns, group, words, docs or {}))
     chance.shuffle(found)
     yield from found
 
 
-def _questions(source: str, rows: Sequence[Row], columns: Columns, group: str, words: Words) -> Iterator[Question]:
+def _questions(
+    source: str, rows: Sequence[Row], columns: Columns, group: str, words: Words, docs: Mapping[str, str]
+) -> Iterator[Question]:
     if len(rows) < 2:
         return
     plain = re.fullmatch(r"the (\w+)", group)
@@ -170,7 +183,7 @@ def _questions(source: str, rows: Sequence[Row], columns: Columns, group: str, w
             for most in (True, False):
                 best = Criterion((), name, most).picks(rows)
                 if len(best) == 1 and best[0][title]:
-                    text = f"which of {group} has the {words.extreme(name, columns, most)}"
+                    text = f"which of {group} has the {words.extreme(name, columns, most, docs.get(name, ''))}"
                     if isinstance(columns[name].type, t.Date):
                         kind = "first or last"
                     else:

@@ -126,8 +126,11 @@ class Words:
             return f"{label} date"
         return label
 
-    def extreme(self, name: str, columns: Mapping[str, Cell], most: bool) -> str:
-        label = self.label(name, columns)
+    def extreme(self, name: str, columns: Mapping[str, Cell], most: bool, doc: str = "") -> str:
+        """What the one of several has that has most or least of it."""
+        label, counted = self.label(name, columns), _counted(doc)
+        if counted and name in columns and isinstance(columns[name].type, t.Integer):
+            return f"{'most' if most else 'fewest'} {self.to_you(counted)}"
         if name in columns and isinstance(columns[name].type, t.Date):
             return f"{'latest' if most else 'earliest'} {label}"
         many = any(word.endswith("s") for word in label.split())
@@ -136,15 +139,15 @@ class Words:
         high, low = _EXTREMES.get(name, ("highest", "lowest"))
         return f"{high if most else low} {label}"
 
-    def comparative(self, name: str, columns: Mapping[str, Cell]) -> str:
-        """What the one of two has that has more: `higher price`, `later due date`."""
+    def comparative(self, name: str, columns: Mapping[str, Cell], most: bool = True) -> str:
+        """What the one of two has that has more, or less: `higher price`, `later due date`."""
         label = self.label(name, columns)
-        if name in columns and isinstance(columns[name].type, t.Date):
-            return f"later {label}"
+        if name == "year" or (name in columns and isinstance(columns[name].type, t.Date)):
+            return f"{'later' if most else 'earlier'} {label}"
         many = any(word.endswith("s") for word in label.split())
         if many and name in columns and isinstance(columns[name].type, t.Integer):
-            return f"larger number of {label}"
-        return f"{'later' if name == 'year' else 'higher'} {label}"
+            return f"{'larger' if most else 'smaller'} number of {label}"
+        return f"{'higher' if most else 'lower'} {label}"
 
     # -- values ------------------------------------------------------------------------------------------------
 
@@ -259,6 +262,8 @@ class Words:
                 if pattern.search(text):
                     named = re.match(r"(?:your|the) [\w ]+? of (the .*|'.*)$", phrase)
                     inner = named[1] if named else f"the {noun} of {phrase}"
+                    if phrase.startswith("your ") and inner.startswith(f"the {noun} with "):
+                        inner = f"your{inner[3:]}"
                     return pattern.sub(lambda _: inner, text, count=1)  # noqa: B023
         verb, _, rest = text.partition(" ")
         return f"{verb} {phrase}{rest[3:]}" if re.match(r"(one|it)\b", rest) else None
@@ -325,6 +330,13 @@ def _placed(value: Any, fact: str | None) -> str:
     if fact is None:
         return quoted(value)
     return quoted(value).replace(value_text(value), hole(fact))
+
+
+def _counted(doc: str) -> str:
+    """What a column counts, if its documentation names that: `members who wait for it`."""
+    doc = first_sentence(doc).partition(",")[0]
+    counts = doc and doc.split()[0].endswith("s") and not re.match(rf"{_WHEN}|(What|How|Whether|Its|Whose) ", doc)
+    return lower_first(doc) if counts else ""
 
 
 def _held(label: str, counts: bool) -> str:
