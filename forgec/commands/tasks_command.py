@@ -6,14 +6,16 @@ import hashlib
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from forgec.bulk.shape import TaskShape
 from forgec.commands.common import UNREADABLE, exit_code, show, sources_option
 from forgec.commands.environments import compiled
+from forgec.commands.model_options import ModelOptions, model_options
 from forgec.diagnostics import did_you_mean
 from forgec.model.spec import Spec
 from forgec.pipeline import Checked, check
@@ -22,6 +24,10 @@ from forgec.tasking.choosing import DIFFICULTIES, Choosing
 from forgec.tasking.keeping import Unfinished, merged
 from forgec.tasking.measuring import LEVELS, Level, shapes_in
 from forgec.writing import write_whole
+
+if TYPE_CHECKING:
+    from forgec.tasking.making import Maker
+    from forgec.tasking.running import Outcome
 
 MAX_COUNT = 100_000
 
@@ -50,8 +56,10 @@ MAX_COUNT = 100_000
 )
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="[default: <env>.tasks.jsonl beside SPEC]")
 @click.option("--replace", is_flag=True, help="In place of the tasks that were made earlier.")
+@click.option("--llm", metavar="MODEL", help="Let a model say each task in its own words; what does not fit is left.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON to standard output.")
 @sources_option
+@model_options
 def command(
     path: Path | None,
     names: tuple[str, ...],
@@ -64,8 +72,10 @@ def command(
     against: tuple[Path, ...],
     out: Path | None,
     replace: bool,
+    llm: str | None,
     as_json: bool,
     allowed: tuple[str, ...],
+    model: ModelOptions,
 ) -> None:
     """Print the tasks of a spec, or those with a NAME, as lines of JSON; or make new ones.
 
@@ -80,6 +90,7 @@ def command(
       forgec tasks specs/library.afs --count 100 --seed 7
       forgec tasks specs/library.afs --count 1000 --difficulty easy=1,hard=2 --out made.jsonl
       forgec tasks specs/library.afs --count 1000 --split train=0.8,test=0.2 --against benchmark.jsonl
+      forgec tasks specs/library.afs --count 100 --llm qwen3 --base-url http://localhost:8000/v1 --record words.jsonl
       forgec tasks --schema
 
     Exit codes: 0 printed or made, 1 the spec has findings, or fewer tasks were found than were wanted, 2 SPEC or a file
@@ -100,7 +111,10 @@ def command(
     if names:
         raise click.UsageError("with --count tasks are made; leave out the names")
     choosing = Choosing(count, _weights(difficulty), _known(against), _splits(split))
-    _make(checked, checked.spec, choosing, seed, _worlds(checked.spec, worlds), out, replace, as_json, allowed)
+    rewording = Rewording(llm, model) if llm is not None else None
+    _make(
+        checked, checked.spec, choosing, seed, _worlds(checked.spec, worlds), out, replace, as_json, allowed, rewording
+    )
 
 
 def _print(spec: Spec, names: Iterable[str]) -> None:
@@ -123,6 +137,7 @@ def _make(
     replace: bool,
     as_json: bool,
     allowed: Iterable[str],
+    rewording: Rewording | None,
 ) -> None:
     from forgec.certifying import FreshProcess
     from forgec.tasking.ground import Ground
@@ -145,6 +160,8 @@ def _make(
         with compiled(spec, allowed) as environment, FreshProcess(environment) as process:
             maker = Maker(Ground(spec, environment), seed, worlds, process)
             outcome = run(maker, choosing, unfinished, _progress(choosing.count))
+            if rewording is not None:
+                rewording.of(maker, outcome)
         old = target.read_text(encoding="utf-8") if target.is_file() else ""
         write_whole(target, merged(old, outcome.lines, replace=replace).encode("utf-8"))
         unfinished.end()
@@ -156,6 +173,36 @@ def _make(
         click.echo(_told(outcome.report))
         click.echo(f"{checked.path.as_posix()} -> {target.as_posix()}")
     sys.exit(0 if len(outcome.lines) == choosing.count else 1)
+
+
+@dataclass(frozen=True)
+class Rewording:
+    """A model that says tasks in its own words, and how it is asked."""
+
+    name: str
+    options: ModelOptions
+
+    def of(self, maker: Maker, outcome: Outcome) -> None:
+        """The tasks of an outcome in other words, where those will do; the report tells how many."""
+        from forgec.llm.client import SetupError
+        from forgec.llm.spending import Budget, Meter
+        from forgec.tasking.rewriting import rewrite
+
+        budget, meter = Budget(self.options.max_calls, self.options.max_cost), Meter()
+        prices, traffic = self.options.all_prices(), self.options.traffic()
+        try:
+            client = self.options.client(self.options.endpoint(self.name), budget, prices, traffic)
+            done = rewrite(maker, outcome.lines, client, meter)
+        except SetupError as error:
+            _fail(str(error))
+        finally:
+            if traffic is not None:
+                traffic.close()
+        outcome.lines = done.lines
+        outcome.report["words"] = {
+            "changed": done.changed, "kept": dict(done.kept.most_common()), "requests": meter.requests,
+            "cost": meter.cost,
+        }  # fmt: skip
 
 
 def _progress(count: int) -> Any:
@@ -173,6 +220,9 @@ def _told(report: dict[str, Any]) -> str:
         f"of {report['drafts']} drafts {report['chosen']} chosen, {report['acceptance']:.0%} of them certified",
         "levels: " + ", ".join(f"{number} {level}" for level, number in report["levels"].items()),
     ]
+    if "words" in report:
+        kept = ", ".join(f"{number} {why}" for why, number in report["words"]["kept"].items())
+        lines.append(f"in other words: {report['words']['changed']}" + (f"; as they were: {kept}" if kept else ""))
     for title in ("not certified", "left out", "reasoning"):
         if report[title]:
             lines.append(f"{title}: " + ", ".join(f"{number} {what}" for what, number in report[title].items()))
@@ -246,6 +296,6 @@ def _known(files: Iterable[Path]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _fail(text: str) -> None:
+def _fail(text: str) -> NoReturn:
     click.echo(f"error: {text}", err=True)
     sys.exit(UNREADABLE)

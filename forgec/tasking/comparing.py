@@ -68,7 +68,8 @@ class Comparing:
         growing, spec = self.growing, self.growing.ground.spec
         above = {need for name in found.needs for need in (name, *self.plan.node(name).needs)}
         for node in self.plan.nodes:
-            shape = spec.tools[node.tool].returns.shape if node.tool and spec.tools[node.tool].returns else None
+            result = spec.tools[node.tool].returns if node.tool else None
+            shape = result.shape if result is not None else None
             if node.name not in above or not isinstance(shape, Rows) or not isinstance(node.value, list | tuple):
                 continue
             if node.at != growing.written and growing.ground.reads[node.tool] & growing.changed:
