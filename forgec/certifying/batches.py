@@ -17,8 +17,9 @@ SIZE = 200
 def certify_all(environment: Environment, names: Iterable[str]) -> Iterator[list[tuple[Task, Verdict]]]:
     """The tasks of an environment with their verdicts, a batch at a time; no more than one batch is held.
 
-    Raises `LoadError`.
+    The environment keeps answers from then on. Raises `LoadError`.
     """
+    environment.keep_answers()
     left = iter(names)
     with FreshProcess(environment) as process:
         while batch := list(islice(left, SIZE)):

@@ -22,6 +22,7 @@ def main(folder: str, sources: Iterable[str]) -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # tools may print
     environment = load_environment(Path(folder), allow_sources=sources)
+    environment.keep_answers()
     while True:
         try:
             asked = receive(sys.stdin.buffer)

@@ -62,6 +62,7 @@ class Maker:
     lost: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
+        self.ground.env.keep_answers()
         self.coverage = Coverage(self.ground)
         self.rows = Rows(self.ground)
         self.looks = Looks(self.ground)

@@ -1,0 +1,74 @@
+"""Answers of queries that are kept, for whoever plays alike calls in alike episodes again and again.
+
+An answer depends on the query, its values, and on what the episode changed in the tables that it reads: the rows of a
+world never change. What was asked for before, in whichever episode, is not asked for again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from .query import Changes, Query
+    from .world import Base
+
+MAX_ROWS = 500_000
+"""Rows of answers that are kept; beyond, all are forgotten."""
+MAX_NUMBERED = 100_000
+"""Values and rows whose numbers are kept."""
+
+Rows: TypeAlias = list[dict[str, Any]]
+Asked: TypeAlias = "tuple[Sequence[Any], Mapping[str, Changes]]"
+"""The values of a call, and the changed rows that it sees."""
+
+
+class Answers:
+    """The answers of one environment. Rows of answers are shared: nobody may change them."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Any, ...], dict[tuple[Any, ...], Rows]] = {}
+        self._rows = 0
+        self._numbers: dict[str, int] = {}
+        self._numbered: dict[int, tuple[Any, int]] = {}
+
+    def of(
+        self, base: Base, query: Query, asks: Sequence[Asked], ask: Callable[[Base, Query, list[Asked]], list[Rows]]
+    ) -> list[Rows]:
+        """The answer to each of `asks`; those that are new are asked for, all at once."""
+        if len(self._numbered) > MAX_NUMBERED or self._rows > MAX_ROWS:
+            self._forget()
+        place = (base if query.tables else None, query.text, query.values, query.columns, query.order)
+        found = self._found.setdefault(place, {})
+        keys = [self._key(query, ask) for ask in asks]
+        new = {key: one for key, one in zip(keys, asks, strict=True) if key not in found}
+        if new:
+            answers = ask(base, query, list(new.values()))
+            found.update(zip(new, answers, strict=True))
+            self._rows += len(answers) + sum(map(len, answers))
+        return [list(found[key]) for key in keys]
+
+    def _forget(self) -> None:
+        self._found.clear()
+        self._numbers.clear()
+        self._numbered.clear()
+        self._rows = 0
+
+    def _key(self, query: Query, ask: Asked) -> tuple[Any, ...]:
+        """The same for asks that have the same answer."""
+        values, seen = ask
+        changed = tuple(
+            (name, frozenset((key, self._number(row)) for key, row in changes.items()))
+            for name in query.tables
+            if (changes := seen.get(name))
+        )
+        return (changed, *(value if type(value) is str else self._number(value) for value in values))
+
+    def _number(self, value: Any) -> int:
+        """The same for equal values of one type; worked out once for each object."""
+        known = self._numbered.get(id(value))
+        if known is not None and known[0] is value:
+            return known[1]
+        number = self._numbers.setdefault(repr(value), len(self._numbers))
+        self._numbered[id(value)] = value, number
+        return number
