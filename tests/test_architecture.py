@@ -25,7 +25,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
         "forgec/training/",
     ),
     "openai": "forgec/llm/client.py",
-    "httpx2": "forgec/llm/client.py",
+    "httpx2": ("forgec/llm/client.py", "forgec/llm/bounded.py"),
     "jinja2": ("forgec/codegen/render.py", "forgec/pages.py"),
     "black": "forgec/codegen/format.py",
     "faker": "forgec/worlds/fakes.py",

@@ -60,6 +60,10 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
     show_default=True,
     help="Draws what tasks sample, and the calls of the random agent; else it changes nothing.",
 )
+@click.option(
+    "--seeds", type=click.IntRange(1), default=1, show_default=True,
+    help="Play each task with so many seeds, from --seed on: with other samples each time, where it samples any.",
+)  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write trajectories to this file.")
 @click.option("--resume", is_flag=True, help="Go on with --out: what is in it already is not played again.")
 @click.option("--at-once", type=click.IntRange(1), default=64, show_default=True, help="Episodes in flight.")
@@ -78,8 +82,8 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 @click.option("--json", "as_json", is_flag=True, help="Print rewards with their reasons, or the summary, as JSON.")
 def command(
     environments: tuple[str, ...], agents: tuple[str, ...], user: str | None, judge: str | None,
-    wanted: tuple[str, ...], trials: int, seed: int, allowed: tuple[str, ...], as_json: bool, out: Path | None,
-    resume: bool, at_once: int, workers: int | None, require: Posture | None, telemetry: str | None,
+    wanted: tuple[str, ...], trials: int, seed: int, seeds: int, allowed: tuple[str, ...], as_json: bool,
+    out: Path | None, resume: bool, at_once: int, workers: int | None, require: Posture | None, telemetry: str | None,
     max_turns: int | None, max_tool_calls: int | None, max_tokens: int | None, max_seconds: float | None,
     model: ModelOptions, lock_file: Path | None,
 ) -> None:  # fmt: skip
@@ -91,9 +95,9 @@ def command(
     Tasks that are not certified, or were before something changed, are played, too; each result says so.
 
     The built-in agents need no user: `gold` plays the plan of each task, `noop` does nothing, `random` calls tools at
-    random, and a table says what they were paid. With --user, --out, --trials, a limit, or any other agent, each
-    episode is a dialogue: the user opens, the agent speaks or calls tools, until the user is satisfied, a tool ends the
-    episode, or a limit is reached. Trajectories go to --out, a line of JSON each, and a summary is printed.
+    random, and a table says what they were paid. With --user, --out, --trials, --seeds, a limit, or any other agent,
+    each episode is a dialogue: the user opens, the agent speaks or calls tools, until the user is satisfied, a tool
+    ends the episode, or a limit is reached. Trajectories go to --out, a line of JSON each, and a summary is printed.
 
     With --workers, episodes live in processes that confine themselves, as far as this system can; with --require, only
     in such that are confined so far. Without both they live in this process, which is for specs that are trusted.
@@ -127,7 +131,7 @@ def command(
         model.record,
         model.replay,
     )
-    dialogue = any(one is not None for one in more) or resume or trials > 1 or not alone
+    dialogue = any(one is not None for one in more) or resume or trials > 1 or seeds > 1 or not alone
     try:
         with ExitStack() as stack:
             folders = [stack.enter_context(package(name, allowed)) for name in environments]
@@ -139,10 +143,9 @@ def command(
                     "turns": max_turns, "calls": max_tool_calls, "tokens": max_tokens, "seconds": max_seconds
                 }  # fmt: skip
                 options = Options(
-                    agents=agents, user=user or "scripted", judge=judge, trials=trials, seed=seed, out=out,
-                    resume=resume,
-                    at_once=at_once, workers=workers, require=require, telemetry=telemetry, model=model,
-                    allowed=allowed, as_json=as_json, locks=locks,
+                    agents=agents, user=user or "scripted", judge=judge, trials=trials, seed=seed, seeds=seeds,
+                    out=out, resume=resume, at_once=at_once, workers=workers, require=require, telemetry=telemetry,
+                    model=model, allowed=allowed, as_json=as_json, locks=locks,
                     limits={name: value for name, value in limits.items() if value is not None},
                 )  # fmt: skip
                 sys.exit(run_rollouts(folders, chosen, options))

@@ -43,6 +43,7 @@ class Options:
     judge: str | None
     trials: int
     seed: int
+    seeds: int
     out: Path | None
     resume: bool
     at_once: int
@@ -179,7 +180,7 @@ def _setup(options: Options, connect: Any) -> Setup:
 
 def _jobs(environment: Environment | Workers, wanted: Wanted, options: Options) -> list[Job]:
     own = _inner(environment)
-    return jobs_of([own.tasks[name] for name in wanted.of(own)], options.seed, options.trials)
+    return jobs_of([own.tasks[name] for name in wanted.of(own)], options.seed, options.trials, options.seeds)
 
 
 def _inner(environment: Environment | Workers) -> Environment:

@@ -16,6 +16,8 @@ from forgec.llm.retrying import Patience, asked_to_wait
 from forgec.llm.spending import Budget, Meter, Price, Usage, cost_of
 from forgec.llm.traffic import HIDDEN, Traffic
 
+MAX_BODY = 2**26
+"""How many bytes of an answer are read. Texts of models are far shorter."""
 SHORTEST_SECRET = 6
 """What is shorter is no secret, but a word such as `none` that a server without keys is given."""
 HOW_TO_INSTALL = "the package `openai` is not installed: pip install 'forgec[llm]'"
@@ -43,6 +45,8 @@ class Endpoint:
     concurrency: int = 64
     """How many requests may be on their way at once."""
     patience: Patience = field(default_factory=Patience)
+    max_body: int = MAX_BODY
+    """How many bytes an answer may have."""
 
 
 class Client:
@@ -56,13 +60,15 @@ class Client:
         try:
             import httpx2
             import openai
+
+            from forgec.llm import bounded
         except ImportError:
             raise SetupError(HOW_TO_INSTALL) from None
         self.endpoint = endpoint
         self.budget = budget or Budget()
         self.prices = prices or {}
         self.traffic = traffic
-        self._openai, self._response_type = openai, httpx2.Response
+        self._openai, self._response_type, self._bounded = openai, httpx2.Response, bounded
         key = os.environ.get(endpoint.key_variable, "")
         base_url = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or None
         if not key and base_url is None and not (traffic and traffic.only):
@@ -73,7 +79,8 @@ class Client:
         limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
         self._client = openai.AsyncOpenAI(
             api_key=key or "none", base_url=base_url, max_retries=0, timeout=endpoint.patience.timeout,
-            http_client=openai.DefaultAsyncHttpxClient(limits=limits),
+            default_headers={"Accept-Encoding": "identity"},  # so that what comes is as large as it seems
+            http_client=openai.DefaultAsyncHttpxClient(limits=limits, event_hooks={"response": [self._bound]}),
         )  # fmt: skip
         self._free = asyncio.Semaphore(endpoint.concurrency)
         self._quiet_until = 0.0
@@ -136,6 +143,10 @@ class Client:
                 await asyncio.sleep(patience.wait(attempt) if wait is None else wait)
         raise Unavailable(f"no answer after {patience.retries + 1} attempts; the last one: {problem}")
 
+    async def _bound(self, response: Any) -> None:
+        """Have the body of a response read up to its limit alone."""
+        self._bounded.bound(response, self.endpoint.max_body)
+
     async def _quiet(self) -> None:
         """Wait while the endpoint has asked to be left alone."""
         while (left := self._quiet_until - time.monotonic()) > 0:
@@ -151,7 +162,11 @@ class Client:
                 return bytes(response.content)
         except (TimeoutError, openai.APITimeoutError):
             raise _Again("timeout", f"no answer within {self.endpoint.patience.timeout:g} seconds") from None
+        except self._bounded.TooLarge as error:
+            raise Rejected(str(error)) from None
         except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, self._bounded.TooLarge):
+                raise Rejected(str(error.__cause__)) from None
             raise _Again("connection", self._hide(f"{error} {error.__cause__ or ''}".strip())) from None
         except openai.APIStatusError as error:
             text = self._hide(f"{error} ({error.code})" if isinstance(error.code, str) else str(error))[:500]

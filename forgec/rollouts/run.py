@@ -222,9 +222,9 @@ def hashes_of(environment: Environment, task: Task) -> HashesOf | None:
     )  # fmt: skip
 
 
-def jobs_of(tasks: Sequence[Task], seed: int, trials: int) -> list[Job]:
-    """All episodes of a run, the first trial of each task before the second of any."""
-    return [Job(task, seed, trial) for trial in range(trials) for task in tasks]
+def jobs_of(tasks: Sequence[Task], seed: int, trials: int, seeds: int = 1) -> list[Job]:
+    """All episodes of a run, with so many seeds from the given one on: the first trial of all before any second."""
+    return [Job(task, seed + more, trial) for trial in range(trials) for more in range(seeds) for task in tasks]
 
 
 def _parts(reward: Reward) -> dict[str, float]:

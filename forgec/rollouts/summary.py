@@ -172,7 +172,8 @@ def text(summary: Summary, failures: Sequence[Failure] = (), stopped: str = "") 
             ("users", summary.verdicts)) if counts]  # fmt: skip
         lines.append(f"{summary.turns:,} turns of the agent, {summary.calls:,} calls")
     if summary.masked:
-        lines.append(f"{len(summary.masked):,} episodes whose users erred are left out of the means")
+        masked, played = len(summary.masked), len(summary.rewards)
+        lines.append(f"left out of the means, since the user erred: {masked:,} of {played:,}")
     lines += [_spent(side, spent) for (side, _), spent in sorted(summary.spent.items())]
     if failures:
         kinds = Counter(one.kind for one in failures)

@@ -358,6 +358,17 @@ def test_a_large_answer_is_read() -> None:
         assert len(ask(client(server.url, Patience(20.0, 0))).text) == 10_000_000
 
 
+def test_an_answer_that_never_ends_is_not_read_to_its_end() -> None:
+    with serving(lambda body: completion("a" * 1_000_000)) as server:
+        with pytest.raises(Rejected, match="the answer has more than 100,000 bytes"):
+            ask(client(server.url, max_body=100_000))
+        assert len(server.seen) == 1
+    with serving(lambda body: completion("a" * 1_000_000), lambda number: "200 Content-Encoding: gzip") as server:
+        with pytest.raises(Rejected, match="compressed"):
+            ask(client(server.url))
+        assert server.headers[0]["accept-encoding"] == "identity"
+
+
 def test_waits_grow_and_stay_within_bounds() -> None:
     waits = [QUICK.wait(attempt) for attempt in range(2000)]
     assert all(0 < wait <= QUICK.longest_wait for wait in waits)

@@ -169,6 +169,37 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_more(env: Environment) -> No
     assert all(one in kept() for one in before)
 
 
+def test_a_user_is_judged_where_the_rules_leave_it_open(env: Environment) -> None:
+    user = iter(["I would like a crime novel.", "I read a lot.", "Thanks. [DONE]"])
+
+    def brain(body: dict[str, Any]) -> str:
+        if body["model"] == "strict":
+            return '{"kind": "withheld", "turn": 3, "evidence": "I read a lot."}'
+        return next(user)
+
+    options = ("--agent", "gold", "--user", "openai:small", "--task", "either_of_two", "--out", "out.jsonl", "--json")
+    with serving(brain) as server:
+        result = invoke(*options, "--base-url", server.url, "--judge", "openai:strict")
+        assert invoke(*options, "--base-url", server.url, "--judge", "strict").exit_code == 2
+    told = json.loads(result.stdout)
+    (found,) = read(Path("out.jsonl"))
+    assert found.user_verdict is not None
+    assert (found.user_verdict.kind, found.user_verdict.source) == ("withheld", "openai:strict")
+    assert (told["masked"], told["tasks"], told["mean"], told["interval"]) == (1, 0, None, None)
+    assert [(one["side"], one["model"]) for one in told["usage"]] == [("judge", "strict"), ("user", "small")]
+    assert found.settings["judge"] == {"model": "strict"}
+
+
+def test_tasks_are_played_with_several_seeds() -> None:
+    result = gold("--seeds", "3", "--seed", "5", "--trials", "2", "--out", "out.jsonl", "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["episodes"], told["tasks"], len(told["passes"])) == (24, 12, 2)
+    assert {(one["seed"], one["trial"]) for one in kept()} == {(seed, trial) for seed in (5, 6, 7) for trial in (0, 1)}
+    assert gold("--seeds", "3", "--seed", "5", "--trials", "2", "--out", "out.jsonl", "--resume").exit_code == 0
+    assert len(kept()) == 24
+
+
 def test_a_key_that_is_refused_stops_a_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     with serving(lambda body: "", lambda number: "401") as server:

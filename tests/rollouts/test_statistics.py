@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 
 from forgec.commands import forgec
 from forgec.rollouts import statistics
+from forgec.rollouts.agents.built_in import GoldPlayer
 from forgec.rollouts.store import read
-from forgec.rollouts.trajectory import Trajectory
-from tests.rollouts.playing import GENERATED, environment, written
+from forgec.rollouts.summary import Summary, text
+from forgec.rollouts.trajectory import Trajectory, UserVerdict
+from tests.rollouts.playing import GENERATED, environment, play, written
 
 OUTCOMES = st.lists(st.booleans(), min_size=1, max_size=6)
 
@@ -53,6 +55,27 @@ def test_trials_that_say_the_same_make_no_interval_narrower() -> None:
     low, high = statistics.interval(mixed)
     assert (low, high) == statistics.interval([[1.0, 0.0, 0.0, 1.0] * 2] * 4)
     assert high - low < 0.6
+
+
+def test_episodes_whose_users_erred_count_in_no_mean() -> None:
+    env = environment()
+    played = play(env, GoldPlayer, ["either_of_two", "a_late_book"], trials=3)
+    found = Summary()
+    for one in played:
+        first = one.task == "either_of_two"
+        erred = UserVerdict(mask=first and one.trial == 0, kind="withheld" if first else None, source="rules")
+        found.add(one.model_copy(update={"reward": float(one.trial == 2 or not first), "user_verdict": erred}))
+    assert sorted(found.by_task.values()) == [[0.0, 1.0], [1.0, 1.0, 1.0]]
+    assert found.mean == pytest.approx((0.5 + 1) / 2)
+    assert [(k, at, every) for k, at, every in found.passes()] == [(1, 0.75, 0.75), (2, 1.0, 0.5)]
+    told = found.json()
+    assert (told["episodes"], told["masked"], told["tasks"]) == (6, 1, 2)
+    assert {one["mean"] for one in told["groups"]} <= {0.5, 0.75, 1.0}
+    assert "left out of the means, since the user erred: 1 of 6" in text(found)
+    for one in played:
+        found.add(one.model_copy(update={"user_verdict": UserVerdict(mask=True, kind="early", source="rules")}))
+    assert (found.json()["masked"], found.json()["mean"]) == (6, None)
+    assert text(found) == "left out of the means, since the user erred: 6 of 6"
 
 
 @pytest.mark.parametrize(("better", "worse", "p"), [(0, 0, 1.0), (5, 0, 0.0625), (3, 3, 1.0), (9, 1, 0.021484375)])
