@@ -26,7 +26,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     ),
     "openai": "forgec/llm/client.py",
     "httpx2": ("forgec/llm/client.py", "forgec/llm/bounded.py"),
-    "jinja2": ("forgec/codegen/render.py", "forgec/pages.py"),
+    "jinja2": ("forgec/codegen/render.py", "forgec/pages.py", "forgec/exporting/nemo_gym/render.py"),
     "black": "forgec/codegen/format.py",
     "faker": "forgec/worlds/fakes.py",
     "click": "forgec/commands/",
@@ -39,7 +39,8 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "tokenizers": "forgec/training/tokenizer.py",
     "safetensors": "forgec/training/",
     "prometheus_client": "runtime/forgec_runtime/prometheus.py",
-    "yaml": "forgec/documents/reading.py",
+    "yaml": ("forgec/documents/reading.py", "forgec/exporting/nemo_gym/render.py"),
+    "starlette": "forgec/serving/gym/routes.py",
     "docstring_parser": "forgec/documents/functions.py",
     "inflection": "forgec/synthesis/drafting/words.py",
 }

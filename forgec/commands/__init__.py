@@ -28,6 +28,7 @@ COMMANDS = {
     "compare": "Tell whether one of two runs was better.",
     "train": "Train a small policy in environments, on a CPU.",
     "report": "Draw what runs of training have learned.",
+    "export": "Write environments for other frameworks.",
     "serve-policy": "Answer for a trained policy, as OpenAI's chat completions do.",
 }
 """Every command with its line in the overview; the code is in the module of the same name."""
@@ -85,5 +86,6 @@ def forgec() -> None:
       forgec compare before.jsonl after.jsonl
       forgec train desk.toml --out runs/desk
       forgec report runs/desk
+      forgec export nemo-gym specs/library.afs --out gym
       forgec serve-policy runs/desk
     """

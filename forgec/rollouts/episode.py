@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from forgec.dialogue import AssistantMessage, Message, ToolCall, Utterance, readable
 from forgec.llm.errors import TooLong
 from forgec.llm.spending import Meter
-from forgec.rollouts.agents.agent import Agent, Tools
+from forgec.rollouts.agents.agent import Agent, Left, Tools
 from forgec.rollouts.limits import Limits
 from forgec.rollouts.trajectory import End, Revealed
 from forgec.users.user import User
@@ -89,6 +89,9 @@ class Dialogue:
         except TooLong:
             self.end = "context"
             return
+        except Left:
+            self.end = "left"
+            return
         self.turns += 1
         if message.calls:
             self.silent = 0
@@ -139,7 +142,7 @@ class Dialogue:
         """What the agent says when one of its calls has ended the episode; whatever it calls then is not called."""
         try:
             message = await self._timed("agent", self.agent.act(self.seen, self.tools))
-        except TooLong:
+        except (TooLong, Left):
             return
         self.turns += 1
         said = self._said(message)

@@ -111,7 +111,7 @@ class Runner:
 
     async def _play(self, job: Job) -> None:
         try:
-            trajectory = await self._episode(job)
+            trajectory = await self.episode(job)
         except Stop as error:
             self._stop(str(error))
         except (LLMError, AgentError) as error:
@@ -141,7 +141,11 @@ class Runner:
 
     # -- one episode -------------------------------------------------------------------------------------------
 
-    async def _episode(self, job: Job) -> Trajectory:
+    async def episode(self, job: Job, agents: Agents | None = None) -> Trajectory:
+        """Play one episode to its end and judge it; `agents` makes another agent than the run's.
+
+        Raises `LLMError`, `AgentError`, `GoldError`, `TaskError`, `WorkerError`, `CallTimeout`.
+        """
         began = time.perf_counter()
         task, environment, setup = job.task, self.environment, self.setup
         inner = self.front.environment
@@ -157,7 +161,7 @@ class Runner:
         async def judge() -> Reward:
             return await self.front.reward(episode, task)
 
-        agent = setup.agents(
+        agent = (agents or setup.agents)(
             AgentPart(environment, task, job.seed, job.trial, f"{scope}/agent", self.front.ask, agent_meter)
         )
         user = setup.users(

@@ -12,10 +12,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from forgec.dialogue import Message
 
 End: TypeAlias = Literal[
-    "satisfied", "gave_up", "tool", "turns", "calls", "tokens", "seconds", "silent", "context", "user"
+    "satisfied", "gave_up", "tool", "left", "turns", "calls", "tokens", "seconds", "silent", "context", "user"
 ]
-"""Why an episode ended: the user was satisfied or gave up, a tool ended it, or a limit of `forgec.rollouts.limits` was
-reached; `context`: what the agent's model can read; `user`: the calls that a user may make at a stretch.
+"""Why an episode ended: the user was satisfied or gave up, a tool ended it, the agent left, or a limit of
+`forgec.rollouts.limits` was reached; `context`: what the agent's model can read; `user`: the calls that a user may make
+at a stretch.
 """
 
 

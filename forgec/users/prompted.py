@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from forgec.dialogue import ToolCall, Transcript, Utterance
-from forgec.llm.client import Client
+from forgec.llm.model import Model
 from forgec.users.user import UserPart
 from forgec_runtime import Briefing
 from forgec_runtime.says import said, spoken
@@ -30,7 +30,7 @@ _MARKS = re.compile(r"\s*(\[DONE\]|\[GIVE UP\])\s*", re.IGNORECASE)
 class PromptedUser:
     """Asks a model what the user says next."""
 
-    def __init__(self, part: UserPart, client: Client) -> None:
+    def __init__(self, part: UserPart, client: Model) -> None:
         self.part, self.client = part, client
         self._chat: list[dict[str, Any]] = [{"role": "system", "content": instructions(part.briefing)}]
         self._heard = 0

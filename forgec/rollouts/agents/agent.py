@@ -23,13 +23,18 @@ class Agent(Protocol):
         """What it says or does next. `transcript` begins with the policy; it has the user's texts, what the agent said
         and did, and the results of its calls.
 
-        Raises `AgentError`, and `forgec.llm.errors.LLMError` where a model plays it and cannot answer.
+        Raises `Left` to end the episode, `AgentError`, and `forgec.llm.errors.LLMError` where a model plays it and
+        cannot answer.
         """
         ...
 
 
 class AgentError(Exception):
     """An agent that cannot go on: the episode does not count, and is played again when the run is resumed."""
+
+
+class Left(Exception):
+    """The agent ends the episode, which is judged as it stands."""
 
 
 class Asker(Protocol):

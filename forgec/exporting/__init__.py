@@ -1,0 +1,1 @@
+"""Environments in the forms of other frameworks: files that are written here, and import `forgec.serving` there."""

@@ -1,0 +1,1 @@
+"""What the servers are made of that `forgec export nemo-gym` writes for NeMo Gym."""
