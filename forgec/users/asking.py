@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import date
 from decimal import Decimal
@@ -55,8 +56,16 @@ class Asking:
 
     def __init__(self, briefing: Briefing, words: Glossary) -> None:
         self.topics = topics(briefing, words)
+        docs: dict[str, set[str]] = defaultdict(set)
+        for fact in briefing.facts:
+            docs[fact.doc].add(fact.name)
+        self._alike = {fact.name: frozenset(docs[fact.doc]) for fact in briefing.facts if fact.doc}
         texts = [briefing.intent, *(one.text for one in briefing.requests), *(fact.doc for fact in briefing.facts)]
         self.subjects = words.subjects.union(*(content(tokens(text)) for text in texts))
+
+    def alike(self, name: str) -> frozenset[str]:
+        """The facts that are described as this one is, which no question can tell apart; it is among them."""
+        return self._alike.get(name, frozenset([name]))
 
     def asked(self, text: str) -> tuple[str, ...]:
         """The names of the facts that a message asks for, in the order of the briefing."""

@@ -103,13 +103,19 @@ class _Reader:
             if not _tells(self.facts[name], self.said) and not any(one.turn == turn for one in self.found):
                 self.found.append(Finding("withheld", turn, f"asked for {name}, it may not have told it", sure=False))
 
+    def _told(self, name: str, text: str) -> bool:
+        """Whether it has told a fact by now, or just told another that no question tells apart from it."""
+        if _tells(self.facts[name], [*self.said, text]):
+            return True
+        return any(_tells(self.facts[other], [text]) for other in self.asking.alike(name) if other in self.facts)
+
     def _learn(self, text: str) -> None:
         self.known += " \n " + text
         self.subjects.update(content(tokens(text)))
 
     def _user(self, turn: int, text: str) -> None:
         self.turn = turn
-        untold = [name for name in self.asked if not _tells(self.facts[name], [*self.said, text])]
+        untold = [name for name in self.asked if not self._told(name, text)]
         self.closings = self.closings + 1 if self._closes(text) else 0
         self._values(text)
         self._withheld(text, untold)

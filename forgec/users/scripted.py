@@ -6,7 +6,7 @@ The same words in the same dialogue, in every process.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 from forgec.dialogue import Message, Transcript, Utterance
 from forgec.users.asking import Asking
@@ -14,9 +14,9 @@ from forgec.users.instructed import Instructions
 from forgec.users.questions import sentences, wants_to_know
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
-from forgec.users.wording import content, tokens
+from forgec.users.wording import concept, content, tokens
 from forgec_runtime import Known
-from forgec_runtime.says import spoken
+from forgec_runtime.says import said, spoken
 
 PATIENCE = 3
 """After how many answers in a row that led to nothing new it gives up."""
@@ -51,6 +51,8 @@ class ScriptedUser:
         self.facts = {fact.name: fact for fact in part.briefing.facts}
         self.wants = [first_person(one) for one in sentences(" ".join(part.briefing.intent.split()))]
         self.told: set[str] = set()
+        self.made: list[str] = []
+        """The requests that it has made, the last one first."""
         self.dead_ends = 0
         self.confirmed: Counter[str] = Counter()
         self._asking: Asking | None = None
@@ -80,7 +82,7 @@ class ScriptedUser:
         text = transcript[-1].content
         if not text.strip():
             return Utterance(text=NOT_HEARD)
-        asked = self.asking.asked(text)
+        asked = self._meant(self.asking.asked(text), text)
         calls = self.instructions.named(text) or (() if asked else self.instructions.meant(text))
         return Utterance(calls=calls) if calls else await self._reply(text, asked)
 
@@ -121,7 +123,28 @@ class ScriptedUser:
         return self.wants[-place] if score >= 2 else ""
 
     def _next_request(self) -> str:
-        return self.waiting.pop(0) if self.waiting else ""
+        if not self.waiting:
+            return ""
+        self.made.insert(0, self.waiting.pop(0))
+        return self.made[0]
+
+    def _meant(self, asked: tuple[str, ...], text: str) -> tuple[str, ...]:
+        """The facts that are asked for; of several that no question tells apart one, unless all of them are meant."""
+        groups: dict[frozenset[str], list[str]] = defaultdict(list)
+        for name in asked:
+            groups[self.asking.alike(name)].append(name)
+        meant = {name for group in groups.values() for name in self._of_alike(group, text)}
+        return tuple(name for name in asked if name in meant)
+
+    def _of_alike(self, group: list[str], text: str) -> list[str]:
+        doc = self.facts[group[0]].doc.casefold()
+        if len(group) == 1 or text.casefold().count(doc) > 1 or _several(doc, text):
+            return group
+        for request in self.made:
+            spoken_of = [name for name in group if said(self.facts[name].value, [request])]
+            if spoken_of:
+                return [next((name for name in spoken_of if name not in self.told), spoken_of[0])]
+        return [next((name for name in group if name not in self.told), group[0])]
 
     def _told(self, text: str, reveals: tuple[str, ...] = ()) -> Utterance:
         self.dead_ends = 0
@@ -132,6 +155,13 @@ class ScriptedUser:
         if self.dead_ends > PATIENCE:
             return Utterance(text=GIVES_UP, done=True, gives_up=True)
         return Utterance(text=text, reveals=reveals)
+
+
+def _several(doc: str, text: str) -> bool:
+    """Whether a question is for more than one thing: "the order numbers" and not "the order number"."""
+    one = set(tokens(doc))
+    things = set(content(one))
+    return any(word.endswith("s") and word not in one and concept(word) in things for word in tokens(text))
 
 
 def _answer(fact: Known) -> str:

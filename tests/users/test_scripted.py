@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from forgec.users.glossary import glossary
 from forgec.users.scripted import CONTENT, GIVES_UP, GO_ON, NOT_HEARD, UNKNOWN, ScriptedUser
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
-from forgec_runtime import Environment, Reward, load_environment
+from forgec_runtime import Asked, Briefing, Environment, Known, Reward, load_environment
 
 GENERATED = Path(__file__).parents[2] / "generated"
 
@@ -59,6 +60,20 @@ def test_it_tells_what_it_is_asked_for_and_no_more() -> None:
     assert said[1].reveals == ("email", "method")
     assert said[1].text == "my e-mail address: walter.quist@example.org; how I pay: card"
     assert (said[2].text, said[2].reveals) == (UNKNOWN, ())
+
+
+def test_of_facts_that_are_described_alike_it_tells_the_one_that_is_meant() -> None:
+    briefing = Briefing(
+        "You want two things.",
+        (Asked("a", "Cancel #W1.", ()), Asked("b", "Send #W2 elsewhere, or else #W3.", ("a",))),
+        tuple(Known(name, value, "the order number") for name, value in (("o", "#W1"), ("p", "#W2"), ("q", "#W3"))),
+    )
+    user = ScriptedUser(replace(part("retail", "swap_the_mug"), briefing=briefing))
+    which = "What is the order number?"
+    answers = talk(user, which, "It is cancelled.", which, which, "What are the order numbers?")
+    assert [one.reveals for one in answers[1:]] == [("o",), (), ("p",), ("q",), ("o", "p", "q")]
+    every = ScriptedUser(replace(part("retail", "swap_the_mug"), briefing=briefing))
+    assert talk(every, "Tell me the order number; the order number.")[1].reveals == ("o", "p", "q")
 
 
 def test_it_declines_what_it_does_not_want_and_agrees_to_the_rest() -> None:
