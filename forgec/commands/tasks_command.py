@@ -22,7 +22,8 @@ from forgec.pipeline import Checked, check
 from forgec.showing.bulk import line
 from forgec.tasking.choosing import DIFFICULTIES, Choosing
 from forgec.tasking.keeping import Unfinished, merged
-from forgec.tasking.measuring import LEVELS, Level, shapes_in
+from forgec.tasking.likeness import Given, given_in
+from forgec.tasking.measuring import LEVELS, Level
 from forgec.writing import write_whole
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _make(
         "count": choosing.count,
         "difficulty": dict(choosing.weights),
         "worlds": worlds,
-        "known": hashlib.sha256(" ".join(sorted(choosing.known)).encode()).hexdigest(),
+        "known": choosing.known.digest,
         "splits": dict(choosing.splits),
     }
     unfinished = Unfinished(target.with_name(f".{target.name}.unfinished"), kind)
@@ -223,6 +224,10 @@ def _told(report: dict[str, Any]) -> str:
     if "words" in report:
         kept = ", ".join(f"{number} {why}" for why, number in report["words"]["kept"].items())
         lines.append(f"in other words: {report['words']['changed']}" + (f"; as they were: {kept}" if kept else ""))
+    if "contamination" in report:
+        like, of = report["contamination"]["like"], report["contamination"]["given"]
+        lines.append(f"contamination: {like} drafts were like one of {of} given tasks, and left out")
+        lines += [f"  {made} like {other}, by {why}" for made, other, why in report["contamination"]["pairs"][:4]]
     for title in ("not certified", "left out", "reasoning"):
         if report[title]:
             lines.append(f"{title}: " + ", ".join(f"{number} {what}" for what, number in report[title].items()))
@@ -286,14 +291,14 @@ def _worlds(spec: Spec, names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names)) or [name for name, world in spec.worlds.items() if world.known]
 
 
-def _known(files: Iterable[Path]) -> frozenset[str]:
-    found: set[str] = set()
+def _known(files: Iterable[Path]) -> Given:
+    found = Given()
     for file in files:
         try:
-            found |= shapes_in(file.read_text(encoding="utf-8").splitlines())
+            given_in(file.read_text(encoding="utf-8").splitlines(), found)
         except (OSError, ValueError) as error:
             _fail(f"{file.as_posix()}: {getattr(error, 'strerror', None) or error}")
-    return frozenset(found)
+    return found
 
 
 def _fail(text: str) -> NoReturn:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from forgec.tasking.likeness import Before, Given
 from forgec.tasking.measuring import LEVELS, Level, alike, shape_of
 
 ALIKE = 3
@@ -27,11 +28,12 @@ class Choosing:
 
     count: int
     weights: Mapping[Level, float]
-    known: frozenset[str] = frozenset()
+    known: Given = field(default_factory=Given)
     splits: Mapping[str, float] = field(default_factory=dict)
     levels: Counter[str] = field(default_factory=Counter)
     seen: Counter[str] = field(default_factory=Counter)
     left: Counter[str] = field(default_factory=Counter)
+    before: Before = field(default_factory=Before)
     relaxed: bool = False
     """Whether levels of which there are not enough are made up for by others that are wanted."""
 
@@ -48,9 +50,9 @@ class Choosing:
     def keeps(self, line: Mapping[str, Any], level: Level) -> bool:
         """Whether a task is kept; it is counted then."""
         key = alike(line)
-        if key in self.known:
-            self.left["like a task that was given"] += 1
-        elif self.seen[key] >= ALIKE or self.seen[str(line["name"])]:
+        if why := self.known.like(line):
+            self.left[f"like a task that was given, by {why}"] += 1
+        elif self.seen[key] >= ALIKE or self.seen[str(line["name"])] or self.before.has_like(line):
             self.left["like others that were made"] += 1
         elif self.full or not (self.levels[level] < self._quota(level) or (self.relaxed and self.weights.get(level))):
             self.left[f"enough {level} ones"] += 1
@@ -70,6 +72,7 @@ class Choosing:
     def _count(self, line: Mapping[str, Any], level: Level, number: int) -> None:
         for key in (alike(line), str(line["name"])):
             self.seen[key] += number
+        (self.before.add if number > 0 else self.before.drop)(line)
         self.levels[level] += number
 
     def split(self, line: Mapping[str, Any]) -> str:

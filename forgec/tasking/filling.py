@@ -147,7 +147,7 @@ class _Filling:
         node = self.merging.lookups.call(tool, given, arguments, tuple(c for c in context if c[0]), tuple(needs))
         phrases = [phrase for label, phrase in context if not label]
         about = " of ".join(["", *phrases])
-        vague = any(len(phrase.split()) == 2 for phrase in phrases)
+        vague = any(len(phrase.split()) == 2 or phrase.startswith("the only ") for phrase in phrases)
         if vague or (not self._question(node, tool, about) and not self._row_question(node, tool, about)):
             self.made.nodes = before
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,18 +68,6 @@ def text_of(line: Mapping[str, Any]) -> str:
 def alike(line: Mapping[str, Any]) -> str:
     """The same for tasks that differ in nothing but values."""
     return f"{shape_of(line)}/{text_of(line)}"
-
-
-def shapes_in(lines: Iterable[str]) -> set[str]:
-    """What the tasks of a file are like. Raises `ValueError` for a line that is no task."""
-    found = set()
-    for number, text in enumerate(lines, 1):
-        if text.strip():
-            try:
-                found.add(alike(json.loads(text)))
-            except (KeyError, TypeError, AttributeError, ValueError) as error:
-                raise ValueError(f"line {number} is no task: {error}") from None
-    return found
 
 
 def _node(node: Mapping[str, Any], names: Mapping[str, str]) -> list[Any]:

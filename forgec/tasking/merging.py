@@ -88,6 +88,8 @@ class Merging:
         needs = tuple(need for part in parts for need in part.needs)
         sql = {"sql": f"[{', '.join(f'${name}' for name in names)}]"}
         phrases = dict.fromkeys(part.phrase for part in parts)
+        if len(phrases) > 1 and any(phrase.startswith("the only ") for phrase in phrases):
+            raise Unreachable(parameter.name)  # of which thing each is the only one would have to be said, too
         phrase = " and ".join(phrases) if len(phrases) == len(parts) else f"{' and '.join(phrases)}, {len(parts)} times"
         return Found(sql, phrase, needs)
 

@@ -250,7 +250,10 @@ class _Making:
         """A value of a test in which the call is refused, or a number that is more than there is."""
         example = known if known is not None else self.example.get(name)
         made = _decoded(type_, example) if example is not None and self.chance.random() < 0.7 else None
-        if made is not None and not (isinstance(made[0], int | Decimal) and made[0] <= 0):  # nobody asks for nothing
+        nothing = made is not None and (
+            made[0] <= 0 if isinstance(made[0], int | Decimal) else isinstance(made[0], str) and not made[0].strip()
+        )
+        if made is not None and not nothing:  # nobody asks for nothing
             return made
         if isinstance(type_, t.Integer | t.Decimal) and self.chance.random() < 0.5:
             places = [place for place in meaning.looked if place.table in self.bound]

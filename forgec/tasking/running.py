@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from forgec.tasking.choosing import Choosing
 from forgec.tasking.keeping import Unfinished
-from forgec.tasking.making import BATCH, Maker, measured
+from forgec.tasking.making import BATCH, Made, Maker, measured
 from forgec.tasking.measuring import LEVELS, Measured
 
 LEAST = 16
@@ -42,6 +42,9 @@ def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable
     drafts, made = sum(batch["drafts"] for batch in done), sum(batch["made"] for batch in done)
     histogram: Counter[str] = Counter(score for batch in done for score in batch["scores"])
     kinds: Counter[str] = Counter(kind for batch in done for kind in batch["kinds"])
+    mutants: Counter[str] = Counter()
+    for batch in done:
+        mutants.update(batch["mutants"])
     while not choosing.full and idle < IDLE:
         size = min(BATCH, 2 * (choosing.count - len(outcome.lines)) + LEAST)
         chosen: dict[str, Measured] = {}
@@ -53,6 +56,7 @@ def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable
                 tried.append(one)
         sound = {one.task.name: one for one in maker.certified(tried)}
         new: dict[str, Any] = {"lines": [], "scores": [], "kinds": [], "drafts": size, "made": len(tried)}
+        perturbed: Counter[str] = Counter()
         for one in tried:
             hard = chosen[one.task.name]
             if one.task.name not in sound:
@@ -64,9 +68,13 @@ def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable
             new["lines"].append(json.dumps({**one.line, "tags": tags}, ensure_ascii=False))
             new["scores"].append(f"{int(hard.score // 4) * 4:02}")
             new["kinds"] += one.plan.kinds
+            new["kinds"] += ["drawn by the seed"] * bool(one.plan.drawn) + ["more rows"] * bool(one.draft.change)
+            perturbed.update(_perturbed(sound[one.task.name]))
         idle = 0 if new["lines"] else idle + 1
         choosing.relaxed = choosing.relaxed or idle >= PATIENCE
         outcome.lines += new["lines"]
+        new["mutants"] = perturbed
+        mutants.update(perturbed)
         histogram.update(new["scores"])
         kinds.update(new["kinds"])
         drafts, made, number = drafts + size, made + len(tried), number + 1
@@ -85,8 +93,20 @@ def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable
         "difficulty": dict(sorted(histogram.items())),
         "reasoning": dict(kinds.most_common()),
         "coverage": maker.coverage.report(),
+        "mutants": dict(sorted(mutants.items())),
     }
+    if choosing.known.texts:
+        like = sum(number for why, number in choosing.left.items() if why.startswith("like a task that was given"))
+        pairs = choosing.known.pairs
+        outcome.report["contamination"] = {"given": len(choosing.known.texts), "like": like, "pairs": pairs}
     return outcome
+
+
+def _perturbed(made: Made) -> Iterator[str]:
+    """What became of each perturbed plan of a task, by kind."""
+    for kind, kills in made.verdict.kills.items() if made.verdict is not None else ():
+        for what, number in (("refused", kills.refused), ("unpaid", kills.unpaid), ("paid", kills.paid)):
+            yield from [f"{kind}: {what}"] * number
 
 
 def _levels(choosing: Choosing) -> Mapping[str, float]:
@@ -102,6 +122,7 @@ def _state(maker: Maker, choosing: Choosing) -> dict[str, Any]:
         "coverage": [coverage.tools, coverage.refused, coverage.tried, edges],
         "lost": maker.lost,
         "left out": choosing.left,
+        "pairs": choosing.known.pairs,
         "relaxed": choosing.relaxed,
     }  # fmt: skip
 
@@ -114,6 +135,7 @@ def _again(maker: Maker, choosing: Choosing, batch: Mapping[str, Any]) -> None:
     coverage.edges = Counter({(a, b, table): n for a, b, table, n in edges})
     maker.lost = Counter(batch["lost"])
     choosing.left, choosing.relaxed = Counter(batch["left out"]), batch["relaxed"]
+    choosing.known.pairs = batch["pairs"]
     for text in batch["lines"]:
         line = json.loads(text)
         choosing.count_one(line, next(level for level in LEVELS if level in line["tags"]))

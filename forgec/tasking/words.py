@@ -176,6 +176,9 @@ class Words:
         if counts and doc and doc.split()[0].endswith("s") and not re.match(_WHEN, doc):
             return self.to_you(f"the number of {lower_first(doc)}")
         label = label_of(name)
+        if re.match(r"\w+ed\b", doc) and len(doc.split()) <= 8:
+            what = f"how many {label} were" if counts and label.endswith("s") else "what was"
+            return self.to_you(f"{what} {lower_first(doc.partition(',')[0])}")
         when = f" {lower_first(doc.partition(',')[0])}" if re.match(_WHEN, doc) and len(doc.split()) <= 12 else ""
         label = label.rpartition(" ")[0] if when and when.split()[0] == label.split()[-1] else label
         return self.to_you(_held(label, counts) + when)
@@ -235,6 +238,8 @@ class Words:
         noun = label.removeprefix("the ")
         if phrase.startswith(f"the {noun} with "):
             return f"{label}: {phrase.replace(noun, 'one', 1)}"
+        if phrase.startswith("the only ") and isinstance(parameter.type, t.Text) and noun not in phrase:
+            return f"{label}: that of {phrase}"
         return phrase if phrase.startswith(f"the {noun} ") else f"{label}: {phrase}"
 
     def asks(self, tool: m.Tool, text: str, writes: bool = True) -> str:

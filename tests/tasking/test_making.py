@@ -124,7 +124,10 @@ def test_splits_share_no_shape_and_given_tasks_are_left_out(mock: Path) -> None:
     shapes = {split: {shape_of(line) for line in lines if split in line["tags"]} for split in ("train", "test")}
     assert shapes["train"] and shapes["test"] and not shapes["train"] & shapes["test"]
     result = make(mock, "--count", "20", "--seed", "5", "--against", str(one), "--out", str(other), "--json")
-    assert json.loads(result.output)["left out"]["like a task that was given"] > 0
+    contamination = json.loads(result.output)["contamination"]
+    assert contamination["given"] == 20 and contamination["like"] >= len(contamination["pairs"]) > 0
+    names = {line["name"] for line in lines}
+    assert all(other in names and why in ("plan and words", "words") for _, other, why in contamination["pairs"])
     assert not {alike(line) for line in lines} & {alike(json.loads(line)) for line in other.read_text().splitlines()}
 
 

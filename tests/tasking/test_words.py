@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from forgec.pipeline import check
 from forgec.sql.scope import Cell
+from forgec.tasking.choosing import Choosing
+from forgec.tasking.likeness import Before, Given
 from forgec.tasking.measuring import alike, shape_of
 from forgec.tasking.parameters import Meaning, Place, meanings
 from forgec.tasking.people import people_of
@@ -118,6 +120,7 @@ def test_other_wordings_are_checked(text: str, problem: str) -> None:
     [
         ("created_by", "", "who created it"),
         ("used_gb", "This month", "how many GB were used this month"),
+        ("more_gb", "Topped up this month", "what was topped up this month"),
         ("price", "Of one new copy", "the price of one new copy"),
         ("copies_in", "In the building, including those that are kept", "the number of copies in the building"),
         ("ahead", "Members who are served first", "the number of members who are served first"),
@@ -152,3 +155,35 @@ def test_two_rows_are_compared() -> None:
     (one,) = found
     assert one.text == "which has the higher price, 'x' or 'y', and how much the difference is"
     assert one.also[0][0].startswith("(select max(price) - min(price) from $list")
+
+
+def told(text: str, tool: str) -> dict[str, object]:
+    return {
+        "name": "n", "intent": text, "requests": [], "facts": [], "plan": [{"name": "a", "tool": tool}],
+    }  # fmt: skip
+
+
+def test_words_that_are_nearly_the_same_are_found() -> None:
+    given, before = Given(), Before()
+    text = "You are Ada and want them to renew your loan of Cosmos, and to hear the day that it is due then"
+    given.add(told(text, "renew"))
+    before.add(told(text, "renew"))
+    near, far = text.replace("Ada", "Bo"), "You are Cy and want to pay what you owe at the front desk of the library"
+    assert given.like(told(near, "other")) == "words"
+    assert given.like(told(near, "renew")) in ("words", "plan and words")
+    assert given.like(told(far, "renew")) == ""
+    assert given.pairs[0] == ["n", "n", "words"]
+    nearer = f"{text}, please"
+    assert before.has_like(told(nearer, "renew")) and not before.has_like(told(nearer, "other"))
+    assert not before.has_like(told(far, "renew"))
+    before.drop(told(text, "renew"))
+    assert not before.has_like(told(nearer, "renew"))
+
+
+def test_difficulty_has_the_shares_that_are_wanted() -> None:
+    choosing = Choosing(7, {"easy": 1.0, "medium": 1.0, "hard": 2.0})
+    assert choosing.wanted() == {"easy": 2, "medium": 2, "hard": 3}
+    for i in range(4):
+        taken = choosing.keeps(told(f"{'word ' * i}number {i} of the tasks", f"tool_{i}") | {"name": f"n{i}"}, "easy")
+        assert taken == (i < 2)
+    assert choosing.left == {"enough easy ones": 2}
