@@ -64,7 +64,15 @@ def observed(messages: Sequence[Message], *, ended: bool = True, thinking: bool 
 def prompt(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, thinking: bool = False) -> str:
     """The text that an agent with these tools reads, up to where it writes."""
     told = [chat_message(one.model_copy(update={"content": harmless(one.content)})) for one in messages]
-    text: str = _template().render(messages=told, tools=list(tools), add_generation_prompt=True, open_thinking=thinking)
+    return rendered(template_text(), told, tools=list(tools), open_thinking=thinking)
+
+
+def rendered(template: str, messages: Sequence[Mapping[str, Any]], **values: Any) -> str:
+    """A dialogue by a template, up to where the agent writes, as the engines render it.
+
+    Raises `jinja2.TemplateError`, and whatever a template's own operations raise.
+    """
+    text: str = _template(template).render(messages=messages, add_generation_prompt=True, **values)
     return text
 
 
@@ -79,10 +87,10 @@ def harmless(text: str) -> str:
 
 
 @cache
-def _template() -> Any:
+def _template(text: str) -> Any:
     environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
     environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
-    return environment.from_string(template_text())
+    return environment.from_string(text)
 
 
 def _call(text: str) -> ToolCall:

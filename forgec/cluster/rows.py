@@ -1,8 +1,7 @@
 """The rows that a trainer is given: questions, in the order in which they are asked.
 
-Rows are in order: each run of `questions` of every environment is a batch, so that a trainer that neither shuffles nor
-skips has the same number of questions of each environment in every step. It is that order which ERPO's deviation over an
-environment needs.
+Each run of `questions` of every environment is a batch, so that a trainer that neither shuffles nor skips has the same
+number of questions of each environment in every step: ERPO's deviation over an environment needs that.
 """
 
 from __future__ import annotations

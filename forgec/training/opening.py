@@ -51,7 +51,7 @@ class Opened:
             "format": FORMAT,
             "config": self.config.model_dump(mode="json"),
             "options": options.told(self.config),
-            "packages": {name: _hashes(one, self.choices[name]) for name, one in self.environments.items()},
+            "packages": {name: hashes_of(one, self.choices[name]) for name, one in self.environments.items()},
             "code": code_hash(),
             "versions": {name: version(name) for name in ("torch", "transformers", "tokenizers", "duckdb")},
         }
@@ -167,7 +167,7 @@ def code_hash() -> str:
     return digest.hexdigest()
 
 
-def _hashes(environment: Environment, choice: Choice) -> dict[str, Any]:
+def hashes_of(environment: Environment, choice: Choice) -> dict[str, Any]:
     """The hashes of what a run plays of an environment."""
     known = environment.hashes
     assert known is not None

@@ -1,0 +1,125 @@
+"""A run as it will be: its rows, its recipe, what starts it, and what was found amiss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from forgec.cluster import checking
+from forgec.cluster.checking import Finding
+from forgec.cluster.checkout import Checkout
+from forgec.cluster.config import ClusterConfig
+from forgec.cluster.launching import script
+from forgec.cluster.recipe import as_yaml, recipe
+from forgec.cluster.rows import Row, rows
+from forgec.cluster.seats import Seats
+from forgec.training.choosing import Choice, episodes
+from forgec.training.episodes import Episode, Stage
+from forgec.training.opening import USERS, code_hash, hashes_of, load
+from forgec.training.questions import Question, Stratified
+from forgec.writing import write_whole
+from forgec_runtime import Environment
+
+MOST_ROWS = 20_000
+"""A run that asks more questions begins again with the first."""
+GOLD = 2
+"""Gold episodes of each task that are measured."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a run needs but GPUs."""
+
+    config: ClusterConfig
+    folder: Path
+    files: Mapping[str, bytes]
+    """What is written into the folder, by name."""
+    start: str
+    """The name of the file that starts it."""
+    findings: Sequence[Finding]
+
+    @property
+    def stops(self) -> bool:
+        """Whether something was found for which it must not begin."""
+        return any(one.stops for one in self.findings)
+
+    def write(self) -> None:
+        """Write the files of the run. Raises `OSError`."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            write_whole(self.folder / name, content)
+
+
+def plan(
+    config: ClusterConfig, folder: Path, *, python: Path | None, untested: bool, tell: Callable[[str], None]
+) -> Plan:
+    """The plan of a run in a folder. Raises `CheckoutError`, `ConfigError`, `RowError`."""
+    folder = folder.resolve()
+    checkout = Checkout.at(config.checkout)
+    environments, choices = load(config.environments, allow_uncertified=config.allow_uncertified)
+    names = list(environments)
+    findings = checking.of_checkout(config, checkout, untested=untested)
+
+    tell("renders the questions")
+    steps = min(
+        config.algorithm.steps * (2 if config.algorithm.dynamic_sampling else 1), max(MOST_ROWS // config.asked, 1)
+    )
+    stratified = Stratified(
+        {name: choice.trained for name, choice in choices.items()}, config.algorithm.questions, config.seed
+    )
+    held_out = [one.question for one in episodes(choices, "held_out", config.algorithm.validation)]
+    with _seats(config, environments) as seats:
+        training = list(_rows(config, environments, seats, [stratified.batch(step) for step in range(steps)]))
+        validation = list(_rows(config, environments, seats, [held_out]))
+
+    made = recipe(config, checkout, folder, names, validation=len(validation))
+    tell("looks whether everything fits")
+    findings += checking.of_batch(config, choices, made) + checking.of_template(made)
+    findings += checking.of_prompts(config, training)
+    tools = {name: [tool.schema for tool in one.tools.values()] for name, one in environments.items()}
+    gold = Stage(environments, USERS[config.user], config.user, config.limits).gold(_measured(choices))
+    findings += checking.of_tokens(config, [one.prompt for one in (*training, *validation)], gold, tools)
+    findings += checking.of_interpreter(config, python)
+
+    start, text = script(config, checkout, folder, f"forgec-{folder.name}")
+    record = {
+        "format": 1,
+        "backend": "nemo-rl",
+        "config": config.model_dump(mode="json"),
+        "packages": {name: hashes_of(one, choices[name]) for name, one in environments.items()},
+        "code": code_hash(),
+    }
+    files = {
+        "run.json": json.dumps(record, indent=2).encode() + b"\n",
+        "recipe.yaml": as_yaml(made).encode(),
+        "train.jsonl": b"".join(one.line() for one in training),
+        "validation.jsonl": b"".join(one.line() for one in validation),
+        start: text.encode(),
+    }
+    return Plan(config, folder, files, start, findings)
+
+
+@contextmanager
+def _seats(config: ClusterConfig, environments: Mapping[str, Environment]) -> Iterator[Seats]:
+    seats = Seats(environments.values(), USERS[config.user], config.user, config.limits)
+    try:
+        yield seats
+    finally:
+        seats.close()
+
+
+def _rows(
+    config: ClusterConfig, environments: Mapping[str, Environment], seats: Seats, asked: Sequence[Sequence[Question]]
+) -> Iterator[Row]:
+    return rows(asked, environments, seats, thinking=config.model.thinking)
+
+
+def _measured(choices: Mapping[str, Choice]) -> list[Episode]:
+    return [
+        Episode(Question(name, task, seed)) for name, choice in choices.items() for task in choice.names
+        for seed in range(GOLD)
+    ]  # fmt: skip
