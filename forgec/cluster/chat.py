@@ -17,12 +17,12 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from forgec.dialogue import AssistantMessage, Message, ToolCall
 from forgec.resources import resource
 from forgec.rollouts.agents.chat import chat_message
-from forgec_runtime.results import from_json
 
 END = "<|im_end|>"
 THOUGHT = "</think>"
 
 _CALL = re.compile(r"<tool_call>(.*?)(?:</tool_call>|\Z)", re.DOTALL)
+_JSON = json.JSONDecoder()
 _CONTROL = re.compile(r"<\|(\w+)\|>")
 
 
@@ -95,10 +95,34 @@ def _template(text: str) -> Any:
 
 def _call(text: str) -> ToolCall:
     try:
-        content = from_json(text)
-    except ValueError:
+        members = _members(text)
+        name = json.loads(members["name"])
+    except (ValueError, KeyError, RecursionError):
         return ToolCall.of("", text)
-    if not isinstance(content, dict) or not isinstance(content.get("name"), str):
-        return ToolCall.of("", text)
-    arguments = content.get("arguments", {})
-    return ToolCall.of(content["name"], arguments if isinstance(arguments, str | dict) else json.dumps(arguments))
+    return ToolCall.of(name, members.get("arguments", "{}")) if isinstance(name, str) else ToolCall.of("", text)
+
+
+def _members(text: str) -> dict[str, str]:
+    """The members of an object, each as it is written: numbers must not be read and written again.
+
+    Raises `ValueError`.
+    """
+    found: dict[str, str] = {}
+    place = _after(text, 0, "{")
+    while True:
+        key, place = _JSON.raw_decode(text, place)
+        start = _after(text, place, ":")
+        _, place = _JSON.raw_decode(text, start)
+        found[str(key)] = text[start:place]
+        rest = text[place:].lstrip()
+        if rest == "}":
+            return found
+        place = _after(text, place, ",")
+
+
+def _after(text: str, place: int, mark: str) -> int:
+    """The place of what follows a mark. Raises `ValueError` where something else stands."""
+    rest = text[place:].lstrip()
+    if not rest.startswith(mark):
+        raise ValueError(f"there is no {mark}")
+    return len(text) - len(rest[1:].lstrip())

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from forgec.cluster import checking
 from forgec.cluster.checking import Finding
@@ -18,6 +17,7 @@ from forgec.cluster.recipe import as_yaml, recipe
 from forgec.cluster.rows import Row, rows
 from forgec.cluster.seats import Seats
 from forgec.training.choosing import Choice, episodes
+from forgec.training.config import ConfigError
 from forgec.training.episodes import Episode, Stage
 from forgec.training.opening import USERS, code_hash, hashes_of, load
 from forgec.training.questions import Question, Stratified
@@ -26,6 +26,7 @@ from forgec_runtime import Environment
 
 MOST_ROWS = 20_000
 """A run that asks more questions begins again with the first."""
+RECORD = "run.json"
 GOLD = 2
 """Gold episodes of each task that are measured."""
 
@@ -48,7 +49,18 @@ class Plan:
         return any(one.stops for one in self.findings)
 
     def write(self) -> None:
-        """Write the files of the run. Raises `OSError`."""
+        """Write the files of the run; one that is there already is gone on with, from NeMo-RL's last checkpoint.
+
+        Raises `OSError`, and `ConfigError` where the folder has another run, or something else.
+        """
+        record = self.folder / RECORD
+        if record.exists():
+            if record.read_bytes() != self.files[RECORD]:
+                raise ConfigError(
+                    f"{self.folder} has a run with another configuration, other tasks or other code of forgec"
+                )
+        elif self.folder.exists() and any(self.folder.iterdir()):
+            raise ConfigError(f"{self.folder} has other files in it")
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             write_whole(self.folder / name, content)
@@ -94,7 +106,7 @@ def plan(
         "code": code_hash(),
     }
     files = {
-        "run.json": json.dumps(record, indent=2).encode() + b"\n",
+        RECORD: json.dumps(record, indent=2).encode() + b"\n",
         "recipe.yaml": as_yaml(made).encode(),
         "train.jsonl": b"".join(one.line() for one in training),
         "validation.jsonl": b"".join(one.line() for one in validation),

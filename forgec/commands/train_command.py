@@ -10,15 +10,18 @@ from pathlib import Path
 import click
 
 from forgec.commands.common import FINDINGS, UNREADABLE
+from forgec.commands.train_cluster import on_cluster
 
 MISSING = "torch, transformers, tokenizers and safetensors are not installed: pip install 'forgec[train]'"
 
 
 def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> None:
     if value:
+        from forgec.cluster.config import ClusterConfig
         from forgec.training.config import RunConfig
 
-        click.echo(json.dumps(RunConfig.model_json_schema(), indent=2))
+        kind = ClusterConfig if ctx.params.get("backend") == "nemo-rl" else RunConfig
+        click.echo(json.dumps(kind.model_json_schema(), indent=2))
         ctx.exit()
 
 
@@ -36,17 +39,34 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 )
 @click.option("--allow-uncertified", is_flag=True, help="Train on tasks that are not certified as they are now, too.")
 @click.option("--dry-run", is_flag=True, help="Tell what would be run, and play a gold plan of each task.")
+@click.option(
+    "--backend",
+    type=click.Choice(["embedded", "nemo-rl"]),
+    default="embedded",
+    show_default=True,
+    is_eager=True,
+    help="Who trains: forgec itself, on a CPU, or NeMo-RL, on GPUs.",
+)
+@click.option(
+    "--python",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="With nemo-rl: the interpreter of its workers, to see whether the environments load there.",
+)
+@click.option("--untested", is_flag=True, help="With nemo-rl: go on with a version that forgec does not know.")
 @click.option("--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
               help="Print the JSON schema of a configuration instead.")  # fmt: skip
 def command(
     config: Path | None, out: Path | None, overrides: tuple[str, ...], resume: Path | None, dry_run: bool,
-    allow_uncertified: bool,
+    allow_uncertified: bool, backend: str, python: Path | None, untested: bool,
 ) -> None:  # fmt: skip
-    """Train a small policy in compiled environments, on a CPU.
+    """Train a policy in compiled environments: a small one on a CPU, or a large one on a cluster.
 
     Gold trajectories are imitated until the policy succeeds now and then; then it is reinforced with ERPO: it plays,
     and what was paid better than the rest of its question becomes likelier. CONFIG.toml says in which environments,
     and all else; its keys are described in docs/training.md.
+
+    With --backend nemo-rl, CONFIG.toml is another, described in docs/cluster.md: everything that can be looked at
+    without a GPU is, questions and a recipe are written to the folder of the run, and NeMo-RL's own script is started.
 
     The folder of a run has the configuration with hashes of all that is played, metrics, checkpoints, policies, and
     trajectories before and after. A run that was killed goes on with --resume, to the same curve.
@@ -57,10 +77,19 @@ def command(
       forgec train desk.toml --out runs/grpo --set reinforcement.estimator=grpo --set seed=3
       forgec train desk.toml --dry-run
       forgec train --resume runs/desk
+      forgec train --backend nemo-rl cluster.toml --out runs/large --dry-run
 
     Exit codes: 0 trained, 1 the run cannot go on, or something has changed since it began, 2 usage, or a file that
     cannot be read.
     """
+    if backend == "nemo-rl":
+        if config is None or out is None or resume is not None:
+            raise click.UsageError("name a CONFIG.toml and, with --out, a folder; a run that is there is gone on with")
+        on_cluster(config, out, overrides, python=python, untested=untested, allow_uncertified=allow_uncertified,
+                   dry_run=dry_run)  # fmt: skip
+        return
+    if python is not None or untested:
+        raise click.UsageError("--python and --untested are for --backend nemo-rl")
     if (config is None) == (resume is None):
         raise click.UsageError("name a CONFIG.toml for a new run, or --resume a run")
     if allow_uncertified:

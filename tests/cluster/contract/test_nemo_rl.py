@@ -262,7 +262,7 @@ def test_dynamic_sampling_does_not_look_at_masked_trajectories(played: Any, mast
     asked["loss_multiplier"] = found["loss_multiplier"].clone()
     asked["loss_multiplier"][2] = 0.0
     std = torch.ones(16)
-    returned, complete, cache, _ = grpo.dynamic_sampling(asked, std, torch.zeros(16), 1, master, Timer(), None)
+    _, complete, cache, _ = grpo.dynamic_sampling(asked, std, torch.zeros(16), 1, master, Timer(), None)
     assert not complete  # three questions of four are kept, so that it asks again
     assert cache.size == 12
     assert {one["question"] for one in cache["extra_env_info"]} == {1, 2, 3}
@@ -279,9 +279,7 @@ def test_asynchronous_rollouts_play_the_same_episodes(
 
     async def ask(row: int) -> Any:
         log = [{"role": "assistant", "content": "Good day."}]
-        return await asyncio.to_thread(
-            lambda: ray.get(actor.step.remote([log], [dict(batch["extra_env_info"][row])]))
-        )
+        return await asyncio.to_thread(lambda: ray.get(actor.step.remote([log], [dict(batch["extra_env_info"][row])])))
 
     async def all_of_them() -> list[Any]:
         return list(await asyncio.gather(*(ask(row % 16) for row in range(64))))
