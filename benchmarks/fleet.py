@@ -3,9 +3,9 @@
     make bench-fleet          # or: .venv/bin/python -m benchmarks.fleet [--json FILE]
 
 Measured: actors of Ray play episodes of the library turn by turn, as NeMo-RL's own rollouts have them played; what the
-agents write is gold's. Each point gives the turns a second, and the seconds of a processor that a turn takes in a worker
-and in the process that drives. The simulation is of these alone: every episode waits for a place on a GPU, for what is
-generated there, for the driver, and for a core. It is first asked for the points that were measured.
+agents write is gold's. Each point gives the turns a second, and the seconds of a processor that a turn takes in a
+worker and in the process that drives. The simulation is of these alone: every episode waits for a place on a GPU, for
+what is generated there, for the driver, and for a core. It is first asked for the points that were measured.
 """
 
 from __future__ import annotations

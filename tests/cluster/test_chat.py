@@ -13,7 +13,7 @@ TOOLS = [
 ]
 POLICY = Message(role="system", content="Be kind.")
 texts = (
-    st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="<>"), min_size=1)
+    st.text(st.characters(codec="utf-8", exclude_characters="<>"), min_size=1)
     .map(str.strip)
     .filter(bool)
 )

@@ -23,7 +23,7 @@ if CHECKOUT:
         # NeMo-RL is for newer Pythons; this is all that it lacks here
         import typing_extensions
 
-        typing.TypedDict = typing_extensions.TypedDict  # type: ignore[misc, assignment]
+        typing.TypedDict = typing_extensions.TypedDict
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ import ray
 import torch
 from nemo_rl.algorithms import grpo
 from nemo_rl.algorithms.grpo import MasterConfig
-from nemo_rl.algorithms.loss import ClippedPGLossFn, prepare_loss_input
+from nemo_rl.algorithms.loss import ClippedPGLossFn
 from nemo_rl.algorithms.loss.loss_functions import ClippedPGLossConfig
 from nemo_rl.data.collate_fn import rl_collate_fn
 from nemo_rl.data.datasets import load_response_dataset
@@ -234,25 +234,28 @@ def test_a_masked_trajectory_has_no_gradient_and_no_vote(played: Any, master: Ma
     assert expected.values[0] == 0 and (expected.values[1:] != 0).all()
     assert estimator.last_metrics["erpo/masked"] == pytest.approx(1 / 16)
 
-    ids = flat["token_ids"]
-    size = int(ids.max()) + 1
-    logits = torch.zeros(*ids.shape, size, requires_grad=True)
-    data = BatchedDataDict({
-        "input_ids": ids, "token_mask": flat["token_loss_mask"], "sample_mask": sample_mask, "advantages": values,
-        "prev_logprobs": torch.full(ids.shape, -float(torch.log(torch.tensor(size)))),
-        "reference_policy_logprobs": torch.zeros(ids.shape), "generation_logprobs": flat["generation_logprobs"],
-    })  # fmt: skip
+    shape = mask.shape
+    logprobs = torch.full((shape[0], shape[1] - 1), -1.0, requires_grad=True)  # of the next tokens
+    data = BatchedDataDict(
+        {
+            "input_ids": flat["token_ids"],
+            "token_mask": flat["token_loss_mask"],
+            "sample_mask": sample_mask,
+            "advantages": values,
+            "prev_logprobs": torch.full(shape, -1.0),
+            "reference_policy_logprobs": torch.full(shape, -1.0),
+            "generation_logprobs": torch.full(shape, -1.0),
+        }
+    )
     loss_fn = ClippedPGLossFn(ClippedPGLossConfig(**dict(master.loss_fn)))
-    given, data = prepare_loss_input(logits, data, loss_fn)
     loss, _ = loss_fn(
-        data=data, global_valid_seqs=sample_mask.sum(), global_valid_toks=mask.sum(), **given
-    )  # fmt: skip
+        next_token_logprobs=logprobs, data=data, global_valid_seqs=sample_mask.sum(), global_valid_toks=mask.sum()
+    )
     loss.backward()
-    size_of = logits.grad.abs().sum(dim=(1, 2))
-    assert size_of[0] == 0
-    assert (size_of[1:] > 0).all()
-    written = logits.grad.abs().sum(-1) > 0
-    assert not written[:, :-1][flat["token_loss_mask"][:, 1:] == 0].any()  # what was read is not trained
+    assert logprobs.grad is not None
+    assert not logprobs.grad[0].any()
+    trained = logprobs.grad != 0
+    assert torch.equal(trained, mask[:, 1:] > 0)  # what was written, and nothing that was read
 
 
 def test_dynamic_sampling_does_not_look_at_masked_trajectories(played: Any, master: MasterConfig) -> None:
