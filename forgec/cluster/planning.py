@@ -115,6 +115,14 @@ def plan(
     return Plan(config, folder, files, start, findings)
 
 
+def checkout_of(run: Path) -> Path:
+    """The checkout that a run was launched with. Raises `ConfigError`."""
+    try:
+        return Path(json.loads((run / RECORD).read_bytes())["config"]["checkout"])
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ConfigError(f"there is neither a model nor a run of --backend nemo-rl in {run}") from None
+
+
 @contextmanager
 def _seats(config: ClusterConfig, environments: Mapping[str, Environment]) -> Iterator[Seats]:
     seats = Seats(environments.values(), USERS[config.user], config.user, config.limits)

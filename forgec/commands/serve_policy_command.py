@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from forgec.commands.common import UNREADABLE
+
+if TYPE_CHECKING:
+    from forgec.training.serving import Completes
 
 PORT = 8321
 
@@ -26,41 +30,68 @@ PORT = 8321
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes one that is free."
 )
 @click.option("--longest-turn", type=click.IntRange(1), default=64, show_default=True, help="Tokens of an answer.")
-def command(run: Path, policy: str, host: str, port: int, longest_turn: int) -> None:
+@click.option(
+    "--chat",
+    is_flag=True,
+    help="RUN is a run of --backend nemo-rl, or the folder of a model in Hugging Face's form, of Qwen3's dialogues.",
+)
+@click.option("--no-thinking", is_flag=True, help="With --chat: turns are not begun with <think>.")
+def command(
+    run: Path, policy: str, host: str, port: int, longest_turn: int, chat: bool, no_thinking: bool
+) -> None:  # fmt: skip
     """Serve a policy of a run behind an endpoint that speaks OpenAI's chat completions.
 
     It answers /v1/chat/completions and /v1/models, whole answers only, until it is interrupted. It knows the tools of
     the environments that it was trained in, and refuses others. There is no key: serve it on an address that only you
     can reach.
 
+    With --chat it serves a large model's checkpoint, converted where that is needed, one answer at a time: to look at.
+
     \b
     Examples:
       forgec serve-policy runs/desk --port 8321
       forgec run library --user scripted --agent openai:forgec --base-url http://127.0.0.1:8321/v1 --task a_late_book
+      forgec serve-policy runs/large --chat --longest-turn 2048
 
     Exit codes: 0 interrupted, 2 usage, there is no policy, or the port is taken.
     """
     try:
-        from forgec.training import policy as policies
-        from forgec.training.serving import Answerer, server
-        from forgec.training.template import Template
+        from forgec.training.serving import server
+
+        answerer = _chat(run, longest_turn, not no_thinking) if chat else _policy(run / policy, longest_turn)
     except ModuleNotFoundError as error:
         click.echo(f"error: {error.name} is not installed: pip install 'forgec[train]'", err=True)
         sys.exit(UNREADABLE)
-    try:
-        model, tokenizer = policies.load(run / policy)
-        answerer = Answerer(model, Template(tokenizer), longest_turn)
-        endpoint = server(answerer, host, port)
     except ValueError as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(UNREADABLE)
+    try:
+        endpoint = server(answerer, host, port)
     except OSError as error:
         click.echo(f"error: {host}:{port} cannot be listened at: {error.strerror}", err=True)
         sys.exit(UNREADABLE)
-    click.echo(f"http://{host}:{endpoint.server_address[1]}/v1 answers for {run / policy}", err=True)
+    click.echo(f"http://{host}:{endpoint.server_address[1]}/v1 answers for {run if chat else run / policy}", err=True)
     try:
         endpoint.serve_forever()
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
     finally:
         endpoint.server_close()
+
+
+def _policy(folder: Path, longest_turn: int) -> Completes:
+    from forgec.training import policy as policies
+    from forgec.training.serving import Answerer
+    from forgec.training.template import Template
+
+    model, tokenizer = policies.load(folder)
+    return Answerer(model, Template(tokenizer), longest_turn)
+
+
+def _chat(run: Path, longest_turn: int, thinking: bool) -> Completes:
+    from forgec.cluster.checkpoints import convert
+    from forgec.cluster.planning import checkout_of
+    from forgec.cluster.serving import ChatAnswerer
+
+    folder = run if (run / "config.json").is_file() else convert(run, checkout_of(run))
+    return ChatAnswerer(folder, thinking=thinking, longest_turn=longest_turn)

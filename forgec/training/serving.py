@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -52,6 +52,7 @@ class _Call(_Loose):
 class _Message(_Loose):
     role: str
     content: str | None = None
+    reasoning_content: str | None = None
     tool_calls: list[_Call] | None = None
     tool_call_id: str | None = None
 
@@ -185,7 +186,15 @@ class Answerer:
         }
 
 
-def server(answerer: Answerer, host: str, port: int) -> ThreadingHTTPServer:
+class Completes(Protocol):
+    """Whoever answers requests."""
+
+    def complete(self, content: Any) -> dict[str, Any]:
+        """A chat completion for the body of a request. Raises `Refused`."""
+        ...
+
+
+def server(answerer: Completes, host: str, port: int) -> ThreadingHTTPServer:
     """The endpoint, which serves once `serve_forever` is called; port 0 takes one that is free. Raises `OSError`."""
 
     class Handler(BaseHTTPRequestHandler):

@@ -12,11 +12,7 @@ TOOLS = [
     {"type": "function", "function": {"name": "look", "description": "Où est-il ?", "parameters": {"type": "object"}}}
 ]
 POLICY = Message(role="system", content="Be kind.")
-texts = (
-    st.text(st.characters(codec="utf-8", exclude_characters="<>"), min_size=1)
-    .map(str.strip)
-    .filter(bool)
-)
+texts = st.text(st.characters(codec="utf-8", exclude_characters="<>"), min_size=1).map(str.strip).filter(bool)
 calls = st.lists(
     st.builds(ToolCall.of, st.sampled_from(["look", "take"]), st.dictionaries(texts, texts | st.integers())), max_size=3
 )
