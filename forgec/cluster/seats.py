@@ -7,25 +7,34 @@ The episodes are played by the rollout loop, as all others are; a seat is the lo
 from __future__ import annotations
 
 import asyncio
+import itertools
 import threading
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from forgec.dialogue import AssistantMessage, Message, Transcript
-from forgec.rollouts.agents.agent import AgentPart, Tools
+from forgec.dialogue import AssistantMessage, Message
+from forgec.llm.errors import LLMError
+from forgec.rollouts.agents.agent import AgentError, AgentPart
 from forgec.rollouts.limits import Limits
-from forgec.rollouts.run import Failure, Job, Runner, Setup, Side
-from forgec.rollouts.trajectory import Key, Trajectory
+from forgec.rollouts.run import MAX_FAILURES, Job, Runner, Setup, Side
+from forgec.rollouts.trajectory import Trajectory
+from forgec.serving.session import Over, Session
+from forgec.serving.sessions import Sessions
 from forgec.training.questions import Question
 from forgec.users.user import Users
-from forgec_runtime import AsyncEnvironment, Environment
+from forgec_runtime import AsyncEnvironment, CallTimeout, Environment, GoldError, TaskError, WorkerError
 
 T = TypeVar("T")
 
 IDLE = 3600.0
 """Seconds after which an episode that nobody goes on with is given up."""
+MOST = 100_000
+"""Episodes of an environment that are played at a time."""
+FAILURES = (LLMError, AgentError, GoldError, TaskError, WorkerError, CallTimeout)
+"""What an episode may fail of, without harm to others."""
 
 
 @dataclass(frozen=True)
@@ -63,106 +72,34 @@ class Answer:
         return self.trajectory.user_verdict is not None and self.trajectory.user_verdict.mask is True
 
 
-class _Seat:
-    """The agent of one episode: it does what it is told, and tells what it has seen."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.job: asyncio.Task[Any] | None = None
-        self.touched = 0.0
-        self._written: asyncio.Queue[AssistantMessage] = asyncio.Queue()
-        self._next: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._seen = 0
-
-    async def act(self, transcript: Transcript, tools: Tools) -> AssistantMessage:
-        read = tuple(one for one in transcript[self._seen :] if one.role in ("user", "tool"))
-        self._seen = len(transcript)
-        self.hand(Answer(self.number, read))
-        return await self._written.get()
-
-    def hand(self, answer: Answer) -> None:
-        """Give the next answer to whoever waits for it."""
-        if not self._next.done():
-            self._next.set_result(answer)
-
-    async def answer(self) -> Answer:
-        """The next answer, as soon as there is one."""
-        found = await self._next
-        self._next = asyncio.get_running_loop().create_future()
-        return found
-
-    def write(self, message: AssistantMessage) -> None:
-        self._written.put_nowait(message)
-
-
-class _Room:
-    """An environment that is played, and the seats of its episodes."""
-
-    def __init__(self, environment: Environment, setup: Setup) -> None:
-        self.environment = environment
-        self.front: AsyncEnvironment[Any] = AsyncEnvironment(environment)
-        self.seats: dict[Key, _Seat] = {}
-        self.trials: Counter[tuple[str, int]] = Counter()
-        self._failures = _Last()
-        setup = replace(setup, agents=self._agent, over=self._over)
-        self.runner = Runner(environment, self.front, setup, self._done, self._failures)
-
-    def begin(self, seat: _Seat, task: str, seed: int) -> Key:
-        """Have an episode played, its agent at the seat."""
-        trial = self.trials[task, seed]
-        self.trials[task, seed] += 1
-        key = (self.environment.name, task, seed, trial)
-        self.seats[key] = seat
-        job = Job(self.environment.tasks[task], seed, trial)
-        seat.job = asyncio.create_task(self.runner.play([job], 1))
-        return key
-
-    def _agent(self, part: AgentPart) -> _Seat:
-        return self.seats[self.environment.name, part.task.name, part.seed, part.trial]
-
-    def _done(self, trajectory: Trajectory) -> None:
-        seat = self.seats[trajectory.key]
-        seat.hand(Answer(seat.number, trajectory=trajectory))
-
-    def _over(self, key: Key) -> None:
-        seat = self.seats.get(key)
-        if seat is not None:  # where it ended well, it has its answer already
-            seat.hand(Answer(seat.number, failure=self._failures.text or "the episode failed"))
-
-
-class _Last(list[Failure]):
-    """The failures of an environment's episodes, of which only the last is kept."""
-
-    @property
-    def text(self) -> str:
-        return self[-1].text if self else ""
-
-    def append(self, failure: Failure) -> None:
-        self[:] = [failure]
-
-
 class Seats:
     """Plays episodes of some environments, as many at a time as are begun. May be used from several threads.
 
-    Episodes that nobody has gone on with for `idle` seconds are given up when the next turns come. Close it.
+    Episodes that nobody has gone on with for `idle` seconds are given up. Close it.
     """
 
     def __init__(
         self, environments: Iterable[Environment], users: Users, user: str, limits: Limits, *, idle: float = IDLE
     ) -> None:
-        self.idle = idle
         self._loop = asyncio.new_event_loop()
-        self._seats: dict[int, tuple[_Seat, _Room, Key]] = {}
-        self._begun = 0
+        self._numbers = itertools.count(1)
+        self._rooms: dict[str, Sessions] = {}
+        self._fronts: list[AsyncEnvironment[Any]] = []
+        self._room_of: dict[int, Sessions] = {}
+        self._trials: Counter[Question] = Counter()
+        self._failed = 0
         setup = Setup(Side("policy"), Side(user), _nobody, users, limits)
-        self._rooms = {one.name: _Room(one, setup) for one in environments}
+        for one in environments:
+            front: AsyncEnvironment[Any] = AsyncEnvironment(one)
+            self._fronts.append(front)
+            self._rooms[one.name] = Sessions(Runner(one, front, setup, _kept_nowhere, []), most=MOST, idle=idle)
         self._thread = threading.Thread(target=self._loop.run_forever, name="forgec seats", daemon=True)
         self._thread.start()
 
     @property
     def playing(self) -> int:
         """How many episodes are begun and not over."""
-        return len(self._seats)
+        return sum(map(len, self._rooms.values()))
 
     def openings(self, questions: Sequence[Question]) -> list[str]:
         """What the users of some episodes begin with. Raises `RuntimeError` for one that cannot be begun."""
@@ -187,82 +124,90 @@ class Seats:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     async def _openings(self, questions: Sequence[Question]) -> list[str]:
-        found = []
-        for question in questions:
-            seat, first = await self._begin(question)
-            if first.over:
-                raise RuntimeError(f"{question.environment}/{question.task}: {first.failure or 'it is over at once'}")
-            found.append(_said(first))
-            await self._leave(seat)
-        return found
+        return list(await asyncio.gather(*(self._opening(one) for one in questions)))
+
+    async def _opening(self, question: Question) -> str:
+        number = next(self._numbers)
+        try:
+            return await self._begin(number, question)
+        except (_Missing, Over, *FAILURES) as error:
+            raise RuntimeError(f"{question.environment}/{question.task}: {str(error) or 'it is over at once'}") from None
+        finally:
+            await self._leave(number)
 
     async def _step(self, turns: Sequence[Turn]) -> list[Answer]:
-        await self._give_up(self._loop.time() - self.idle)
         return list(await asyncio.gather(*(self._turn(turn) for turn in turns)))
 
     async def _turn(self, turn: Turn) -> Answer:
-        if turn.seat is None:
-            seat, first = await self._begin(turn.question)
-            if first.over:
-                return first
-            if _said(first) != turn.opening:
-                await self._leave(seat)
-                text = f"the user of {turn.question.task} begins with {_said(first)!r}, not with {turn.opening!r}"
-                return Answer(seat.number, failure=f"{text}: render the rows again")
-        else:
-            there = self._seats.get(turn.seat)
-            if there is None:
-                return Answer(turn.seat, failure=f"there is no episode {turn.seat}: it is over, or was given up")
-            seat = there[0]
-        seat.touched = self._loop.time()
-        seat.write(turn.wrote)
-        return await self._answered(seat)
-
-    async def _begin(self, question: Question) -> tuple[_Seat, Answer]:
-        """A seat at a new episode, and what its agent reads first."""
-        self._begun += 1
-        seat = _Seat(self._begun)
-        room = self._rooms.get(question.environment)
-        if room is None or question.task not in room.environment.tasks:
-            what = f"environment {question.environment}" if room is None else f"task {question.task}"
-            return seat, Answer(seat.number, failure=f"there is no {what} here")
-        if room.runner.stopped:
-            raise RuntimeError(room.runner.stopped)
-        seat.touched = self._loop.time()
-        self._seats[seat.number] = (seat, room, room.begin(seat, question.task, question.seed))
-        return seat, await self._answered(seat)
-
-    async def _answered(self, seat: _Seat) -> Answer:
-        answer = await seat.answer()
+        number = next(self._numbers) if turn.seat is None else turn.seat
+        try:
+            if turn.seat is None:
+                said = await self._begin(number, turn.question)
+                if said != turn.opening:
+                    text = f"the user of {turn.question.task} begins with {said!r}, not with {turn.opening!r}"
+                    raise _Missing(f"{text}: render the rows again")
+            answer = await self._go_on(number, turn.wrote)
+        except (_Missing, Over) as error:
+            answer = Answer(number, failure=str(error) or "the episode is over")
+        except FAILURES as error:
+            self._failed += 1
+            if self._failed >= MAX_FAILURES:
+                text = f"{MAX_FAILURES} episodes failed one after the other; the last one: {error}"
+                raise RuntimeError(text) from error
+            answer = Answer(number, failure=str(error))
         if answer.over:
-            await self._leave(seat)
+            await self._leave(number)
         return answer
 
-    async def _leave(self, seat: _Seat) -> None:
-        there = self._seats.pop(seat.number, None)
-        if there is None:
-            return
-        _, room, key = there
-        del room.seats[key]
-        if seat.job is not None:
-            seat.job.cancel()
-            await asyncio.gather(seat.job, return_exceptions=True)
+    async def _begin(self, number: int, question: Question) -> str:
+        """Begin an episode; what its user says first."""
+        room = self._rooms.get(question.environment)
+        if room is None:
+            raise _Missing(f"there is no environment {question.environment} here")
+        if question.task not in room.runner.environment.tasks:
+            raise _Missing(f"there is no task {question.task} here")
+        trial = self._trials[question]
+        self._trials[question] += 1
+        self._room_of[number] = room
+        job = Job(room.runner.environment.tasks[question.task], question.seed, trial)
+        session = await room.begin(str(number), job)
+        with room.asked(str(number)):  # so that it is not given up meanwhile
+            return "\n".join(one.content for one in await session.begun() if one.role == "user")
 
-    async def _give_up(self, before: float) -> None:
-        for seat in [seat for seat, _, _ in self._seats.values() if seat.touched < before]:
-            seat.hand(Answer(seat.number, failure="the episode was given up, as nobody went on with it"))
-            await self._leave(seat)
+    async def _go_on(self, number: int, wrote: AssistantMessage) -> Answer:
+        room = self._room_of.get(number)
+        with room.asked(str(number)) if room else _no_session() as session:
+            if session is None:
+                raise _Missing(f"there is no episode {number}: it is over, or was given up")
+            read = tuple(await session.act(wrote))
+            if not session.over:
+                return Answer(number, read)
+            self._failed = 0
+            return Answer(number, read, await session.end())
+
+    async def _leave(self, number: int) -> None:
+        room = self._room_of.pop(number, None)
+        if room is not None:
+            await room.drop(str(number))
 
     async def _close(self) -> None:
-        for seat in [seat for seat, _, _ in self._seats.values()]:
-            await self._leave(seat)
         for room in self._rooms.values():
-            await room.front.close()
+            await room.close()
+        for front in self._fronts:
+            await front.close()
 
 
-def _said(answer: Answer) -> str:
-    return "\n".join(one.content for one in answer.read if one.role == "user")
+class _Missing(Exception):
+    """What is asked for is not there; the text says what."""
 
 
-def _nobody(part: AgentPart) -> _Seat:
-    raise AssertionError("a room seats its agents itself")
+def _no_session() -> AbstractContextManager[Session | None]:
+    return nullcontext()
+
+
+def _kept_nowhere(trajectory: Trajectory) -> None:
+    """Trajectories are handed to whoever takes the last turn."""
+
+
+def _nobody(part: AgentPart) -> Any:
+    raise AssertionError("a session seats its agent itself")
