@@ -23,11 +23,13 @@ HOW = {
 """How it is started by hand."""
 
 
-def command(checkout: Checkout, recipe: Path) -> list[str]:
-    """What trains, on the node that drives: in NeMo-RL's own environment of Python."""
+def command(config: ClusterConfig, checkout: Checkout, folder: Path) -> list[str]:
+    """What trains, on the node that drives: in NeMo-RL's own environment of Python. NeMo Gym looks for servers in its
+    extra roots before its own."""
+    roots = ["env", f"NEMO_GYM_EXTRA_ROOTS={folder / 'gym'}"] if config.rollouts == "gym" else []
     return [
-        "uv", "run", "--no-sync", "python", "-m", "forgec.cluster.nemo_rl.launch", "--checkout", str(checkout.folder),
-        "--config", str(recipe),
+        *roots, "uv", "run", "--no-sync", "python", "-m", "forgec.cluster.nemo_rl.launch",
+        "--checkout", str(checkout.folder), "--config", str(folder / "recipe.yaml"),
     ]  # fmt: skip
 
 
@@ -37,7 +39,7 @@ def script(config: ClusterConfig, checkout: Checkout, folder: Path, name: str) -
     mounts = [f"{path}:{path}" for path in sorted({checkout.folder, folder, *_packages(config)})]
     text = _templates().get_template(f"{file}.j2").render(
         name=name, launch=config.launch, checkout=str(checkout.folder), folder=str(folder),
-        command=shlex.join(command(checkout, folder / "recipe.yaml")), mounts=[*mounts, *config.launch.mounts],
+        command=shlex.join(command(config, checkout, folder)), mounts=[*mounts, *config.launch.mounts],
     )  # fmt: skip
     return file, text
 

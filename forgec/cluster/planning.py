@@ -16,6 +16,11 @@ from forgec.cluster.launching import script
 from forgec.cluster.recipe import as_yaml, recipe
 from forgec.cluster.rows import Row, rows
 from forgec.cluster.seats import Seats
+from forgec.exporting.nemo_gym import rows as gym_rows
+from forgec.exporting.nemo_gym.cases import NotPaid
+from forgec.exporting.nemo_gym.names import Names
+from forgec.exporting.nemo_gym.project import CannotExport, Options, Part, project
+from forgec.rollouts.run import Job
 from forgec.training.choosing import Choice, episodes
 from forgec.training.config import ConfigError
 from forgec.training.episodes import Episode, Stage
@@ -27,6 +32,8 @@ from forgec_runtime import Environment
 MOST_ROWS = 20_000
 """A run that asks more questions begins again with the first."""
 RECORD = "run.json"
+GYM = "gym"
+"""The folder of the servers of NeMo Gym."""
 GOLD = 2
 """Gold episodes of each task that are measured."""
 
@@ -63,6 +70,7 @@ class Plan:
             raise ConfigError(f"{self.folder} has other files in it")
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             write_whole(self.folder / name, content)
 
 
@@ -88,7 +96,11 @@ def plan(
         training = list(_rows(config, environments, seats, [stratified.batch(step) for step in range(steps)]))
         validation = list(_rows(config, environments, seats, [held_out]))
 
-    made = recipe(config, checkout, folder, names, validation=len(validation))
+    gym = config.rollouts == "gym"
+    servers_files = _gym(config, environments, choices) if gym else {}
+    agents = [Names(name).agent for name in names] if gym else names
+    servers = [folder / GYM / _server(name) for name in names] if gym else []
+    made = recipe(config, checkout, folder, agents, validation=len(validation), gym=servers)
     tell("looks whether everything fits")
     findings += checking.of_batch(config, choices, made) + checking.of_template(made)
     findings += checking.of_prompts(config, training)
@@ -108,8 +120,9 @@ def plan(
     files = {
         RECORD: json.dumps(record, indent=2).encode() + b"\n",
         "recipe.yaml": as_yaml(made).encode(),
-        "train.jsonl": b"".join(one.line() for one in training),
-        "validation.jsonl": b"".join(one.line() for one in validation),
+        "train.jsonl": _lines(config, environments, training),
+        "validation.jsonl": _lines(config, environments, validation),
+        **{f"{GYM}/{path}": content for path, content in servers_files.items()},
         start: text.encode(),
     }
     return Plan(config, folder, files, start, findings)
@@ -136,6 +149,40 @@ def _rows(
     config: ClusterConfig, environments: Mapping[str, Environment], seats: Seats, asked: Sequence[Sequence[Question]]
 ) -> Iterator[Row]:
     return rows(asked, environments, seats, thinking=config.model.thinking)
+
+
+def _gym(
+    config: ClusterConfig, environments: Mapping[str, Environment], choices: Mapping[str, Choice]
+) -> dict[str, bytes]:
+    """The servers of NeMo Gym for the environments. Raises `ConfigError`."""
+    parts = []
+    for asked, (name, environment) in zip(config.environments, environments.items(), strict=True):
+        train, held_out = ([environment.tasks[one] for one in some]
+                           for some in (choices[name].trained, choices[name].held_out))  # fmt: skip
+        parts.append(Part(environment, asked.package, train, held_out))
+    try:
+        return project(parts, Options(config.user))
+    except (CannotExport, NotPaid) as error:
+        raise ConfigError(str(error)) from None
+
+
+def _server(environment: str) -> Path:
+    """The configuration of an environment's server, in the project of NeMo Gym."""
+    names = Names(environment)
+    return Path(names.server_path) / "configs" / f"{names.folder}.yaml"
+
+
+def _lines(config: ClusterConfig, environments: Mapping[str, Environment], asked: Sequence[Row]) -> bytes:
+    """Questions as the rollouts want them: NeMo Gym's agents ask a server for how a scripted user opens."""
+    if config.rollouts == "native":
+        return b"".join(one.line() for one in asked)
+    made = []
+    for one in asked:
+        environment = environments[one.environment]
+        opening = (one.opening,) if config.user == "briefed" else ()
+        job = Job(environment.tasks[one.task], one.seed, 0)
+        made.append(gym_rows.row(environment, Names(one.environment), job, opening))
+    return gym_rows.lines(made).encode()
 
 
 def _measured(choices: Mapping[str, Choice]) -> list[Episode]:

@@ -131,7 +131,9 @@ class Seats:
         try:
             return await self._begin(number, question)
         except (_Missing, Over, *FAILURES) as error:
-            raise RuntimeError(f"{question.environment}/{question.task}: {str(error) or 'it is over at once'}") from None
+            raise RuntimeError(
+                f"{question.environment}/{question.task}: {str(error) or 'it is over at once'}"
+            ) from None
         finally:
             await self._leave(number)
 

@@ -24,7 +24,7 @@ def on_cluster(
         from forgec.cluster.checkout import CheckoutError
         from forgec.cluster.config import ClusterConfig
         from forgec.cluster.launching import HOW
-        from forgec.cluster.planning import RECORD, plan
+        from forgec.cluster.planning import GYM, RECORD, plan
         from forgec.cluster.rows import RowError
         from forgec.training.config import ConfigError, read_as
     except ModuleNotFoundError as error:
@@ -45,7 +45,12 @@ def on_cluster(
         sys.exit(FINDINGS)
     start = shlex.split(HOW[config.launch.by].format(file=shlex.quote(str(made.folder / made.start))))
     if dry_run:
+        gym = [name for name in made.files if name.startswith(f"{GYM}/")]
+        if gym:
+            click.echo(f"--- {GYM}/: {len(gym)} files, servers for NeMo Gym as `forgec export nemo-gym` writes them")
         for name, content in made.files.items():
+            if name in gym:
+                continue
             if name.endswith(".jsonl"):
                 click.echo(f"--- {name}: {len(content.splitlines()):,} questions")
             elif name == RECORD:

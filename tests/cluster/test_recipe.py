@@ -108,7 +108,7 @@ def test_slurm_is_given_the_container_the_folders_and_the_command(tmp_path: Path
     container, mounts, trains, setup, *options = ran.stdout.splitlines()
     assert container == "nvcr.io/nvidia/nemo-rl:v0.7.0"
     assert "/opt/nemo-rl:/opt/nemo-rl" in mounts.split(",") and "/runs/my run:/runs/my run" in mounts.split(",")
-    assert shlex.split(trains) == command(CHECKOUT, FOLDER / "recipe.yaml")
+    assert shlex.split(trains) == command(config(), CHECKOUT, FOLDER)
     assert setup == "uv pip install forgec"
     assert options == [
         "--nodes=4",

@@ -7,12 +7,18 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
+from forgec.cluster.checkout import GRPO, TOUCHED
 from forgec.commands.train_command import command
 from tests.cluster.test_checking import checkout
 
 ROOT = Path(__file__).parents[2]
+GRPO_THAT_MASKS = "\n".join(
+    f"def {name}({', '.join(parameters)}): ..."
+    for name, parameters in {**TOUCHED[GRPO], "_apply_mask_sample_filter": ("repeated_batch",)}.items()
+)
 CONFIG = """
 checkout = "{checkout}"
 rollouts = "native"
@@ -93,6 +99,26 @@ def test_a_run_is_written_and_started_and_gone_on_with(there: Path, capfd: pytes
     other = train(there, "--set", "algorithm.floor=0.2")
     assert other.exit_code == 1
     assert "has a run with another configuration" in other.stderr
+
+
+def test_nemo_gym_is_given_its_servers_and_rows(there: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    checkout(there / "nemo-rl", grpo=GRPO_THAT_MASKS)
+    ran = train(there, "--set", "rollouts=gym")
+    assert ran.exit_code == 0, ran.stderr
+    assert capfd.readouterr().out.split()[:2] == ["run", "--no-sync"]
+    assert f"NEMO_GYM_EXTRA_ROOTS={there}/run/gym" in (there / "run" / "run.sh").read_text()
+    rows = [json.loads(line) for line in (there / "run" / "train.jsonl").read_text().splitlines()]
+    assert [one["agent_ref"]["name"] for one in rows] == [
+        "library_agent",
+        "library_agent",
+        "phone_agent",
+        "phone_agent",
+    ] * 2
+    recipe = yaml.safe_load((there / "run" / "recipe.yaml").read_text())
+    paths = recipe["env"]["nemo_gym"]["config_paths"][1:]
+    assert [Path(one).is_file() for one in paths] == [True, True]
+    agents = [name for one in paths for name in yaml.safe_load(Path(one).read_text()) if name.endswith("_agent")]
+    assert agents == recipe["grpo"]["adv_estimator"]["forgec"]["environments"] == ["library_agent", "phone_agent"]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from nemo_rl.data.collate_fn import rl_collate_fn
 from nemo_rl.data.datasets import load_response_dataset
 from nemo_rl.data.llm_message_utils import batched_message_log_to_flat_message
 from nemo_rl.distributed.batched_data_dict import BatchedDataDict
+from nemo_rl.environments.nemo_gym import should_use_nemo_gym
 from nemo_rl.environments.utils import create_env
 from nemo_rl.utils.config import load_config, register_omegaconf_resolvers
 from nemo_rl.utils.timer import Timer
@@ -116,6 +117,26 @@ def test_the_recipe_is_a_configuration_of_nemo_rl(composed: dict[str, Any], mast
     assert composed["policy"]["generation"]["vllm_cfg"]["async_engine"] is False
     assert composed["data"]["default"]["env_name"] == "forgec"
     assert "_override_" not in str(composed)
+
+
+def test_the_recipe_for_nemo_gym_is_one_too(checkout: Path, installed: None, tmp_path: Path) -> None:
+    packages = [{"package": str(ROOT / "generated" / name)} for name in ("library", "phone")]
+    asked = ClusterConfig.model_validate({
+        "checkout": str(checkout), "rollouts": "gym", "environments": packages, "launch": {"gpus": 1},
+        "model": {"tokens": 60_000}, "algorithm": {"questions": 2, "trajectories": 4, "steps": 1, "validation": 2},
+    })  # fmt: skip
+    made = plan(asked, tmp_path / "run", python=None, untested=False, tell=lambda text: None)
+    assert not made.stops, [one.text for one in made.findings]
+    made.write()
+    register_omegaconf_resolvers()
+    found: Any = OmegaConf.to_container(load_config(str(made.folder / "recipe.yaml")), resolve=True)
+    assert refusals(found) == []
+    master = MasterConfig(**found)
+    assert should_use_nemo_gym(master)
+    assert list(grpo._create_advantage_estimator(master).numbers) == ["library_agent", "phone_agent"]
+    row = load_response_dataset({**found["data"]["train"], **found["data"]["default"]})
+    datum = row.processor(row.dataset[0], row.task_spec, None, None, 0)
+    assert datum["extra_env_info"]["agent_ref"]["name"] == "library_agent"
 
 
 def test_a_batch_has_the_same_number_of_questions_of_each_environment(batch: BatchedDataDict[Any]) -> None:
