@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from forgec.commands.common import UNREADABLE
-from forgec.rollouts.comparing import compared
+from forgec.rollouts.comparing import Comparison, compared
 from forgec.rollouts.store import StoreError, read
 from forgec.rollouts.summary import Summary
 from forgec.rollouts.trajectory import HashesOf
@@ -36,6 +36,12 @@ def command(before: Path, after: Path, as_json: bool) -> None:
     Exit codes: 0 compared, 2 a file cannot be read, the files have no task in common, or were not played in the same
     environment.
     """
+    found = compared_files(before, after)
+    click.echo(json.dumps(found.json(), indent=2) if as_json else found.text())
+
+
+def compared_files(before: Path, after: Path) -> Comparison:
+    """The comparison of two files; leaves with a word where there is none."""
     try:
         runs, hashes = [], []
         for path in (before, after):
@@ -56,7 +62,7 @@ def command(before: Path, after: Path, as_json: bool) -> None:
         names = [name for name, value in hashes[0][changed[0]] if value != getattr(hashes[1][changed[0]], name)]
         what = " and ".join(names)
         _stop(f"{len(changed):,} tasks changed between the runs, such as {changed[0]}: its {what} is not the same")
-    click.echo(json.dumps(found.json(), indent=2) if as_json else found.text())
+    return found
 
 
 def _stop(message: str) -> NoReturn:

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import click
 
-from forgec.commands.common import UNREADABLE, sources_option
+from forgec.commands.common import CLEAN, UNREADABLE, sources_option
 from forgec.commands.environments import package
 from forgec.explanation import Explanation, Mismatch, explain
 from forgec.explanation import text as texts
@@ -61,12 +61,13 @@ def command(
       forgec explain qwen3.jsonl --all --html qwen3.html
       forgec explain qwen3.jsonl 'lend_*' --json
 
-    Exit codes: 0 explained, 2 FILE or an environment cannot be read, nothing matches, or the environment has changed.
+    Exit codes: 0 explained, or all were paid, 2 FILE or an environment cannot be read, nothing matches, or the
+    environment has changed.
     """
     try:
         found = list(_chosen(read(file), tasks, trial, everything, all_of_them=bool(html or as_json)))
         if not found:
-            _stop("nothing matches" if tasks or everything else "every trajectory was paid: --all explains them, too")
+            _nothing(file, asked=bool(tasks or everything or trial is not None))
         explanations = _explained(found, packages, allowed)
     except (StoreError, LoadError, Mismatch, GoldError, TaskError) as error:
         _stop(str(error))
@@ -112,6 +113,15 @@ def _explained(found: list[Trajectory], packages: tuple[str, ...], allowed: tupl
             except Mismatch as error:
                 raise Mismatch(f"{one.environment}/{one.task}: {error}") from None
         return explanations
+
+
+def _nothing(file: Path, *, asked: bool) -> NoReturn:
+    if next(read(file), None) is None:
+        _stop(f"{file} has no trajectories")
+    if asked:
+        _stop("nothing matches")
+    click.echo("every trajectory was paid: --all explains them, too", err=True)
+    sys.exit(CLEAN)
 
 
 def _stop(message: str) -> NoReturn:

@@ -77,6 +77,11 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
 @model_options
 @sources_option
 @lock_option
+@click.option(
+    "--ablate-reasoning", is_flag=True,
+    help="Play all of it twice, with the thoughts of earlier turns and without, and compare: --out NAME.jsonl, and "
+    "NAME.dropped.jsonl beside it.",
+)  # fmt: skip
 @click.option("--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
               help="Print the JSON schema of a trajectory instead.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print rewards with their reasons, or the summary, as JSON.")
@@ -85,7 +90,7 @@ def command(
     wanted: tuple[str, ...], trials: int, seed: int, seeds: int, allowed: tuple[str, ...], as_json: bool,
     out: Path | None, resume: bool, at_once: int, workers: int | None, require: Posture | None, telemetry: str | None,
     max_turns: int | None, max_tool_calls: int | None, max_tokens: int | None, max_seconds: float | None,
-    model: ModelOptions, lock_file: Path | None,
+    model: ModelOptions, lock_file: Path | None, ablate_reasoning: bool,
 ) -> None:  # fmt: skip
     """Play the tasks of environments and pay rewards.
 
@@ -111,6 +116,7 @@ def command(
       forgec run library --user scripted --agent openai:qwen3-8b --base-url http://localhost:8000/v1 \\
           --trials 4 --out qwen3.jsonl
       forgec run library --user scripted --agent my_agent:act --trials 4 --out mine.jsonl --resume
+      forgec run library --agent openai:qwen3-8b --trials 4 --out qwen3.jsonl --ablate-reasoning
       forgec run --schema
 
     Exit codes: 0 played, 1 a gold plan fails or is not paid, or episodes could not be finished, 2 usage, or an
@@ -131,7 +137,8 @@ def command(
         model.record,
         model.replay,
     )
-    dialogue = any(one is not None for one in more) or resume or trials > 1 or seeds > 1 or not alone
+    flags = resume, trials > 1, seeds > 1, ablate_reasoning, not alone
+    dialogue = any(one is not None for one in more) or any(flags)
     try:
         with ExitStack() as stack:
             folders = [stack.enter_context(package(name, allowed)) for name in environments]
@@ -148,6 +155,10 @@ def command(
                     model=model, allowed=allowed, as_json=as_json, locks=locks,
                     limits={name: value for name, value in limits.items() if value is not None},
                 )  # fmt: skip
+                if ablate_reasoning:
+                    from forgec.commands import ablation
+
+                    sys.exit(ablation.ablate_reasoning(folders, chosen, options))
                 sys.exit(run_rollouts(folders, chosen, options))
             loaded = [load_environment(folder, allow_sources=allowed) for folder in folders]
             if telemetry is not None:

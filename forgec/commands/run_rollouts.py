@@ -55,6 +55,8 @@ class Options:
     allowed: Sequence[str]
     as_json: bool
     locks: Locks
+    silent: bool = False
+    """Whether no summary is printed."""
 
 
 @dataclass
@@ -254,7 +256,9 @@ def _shown(value: Any) -> str:
 def _told(run: _Run) -> int:
     """Print the summary; the exit code."""
     run.show(last=True)
-    if run.options.as_json:
+    if run.options.silent:
+        pass
+    elif run.options.as_json:
         click.echo(json.dumps(run.summary.json(run.failures, run.stopped), indent=2))
     else:
         click.echo(summary.text(run.summary, run.failures, run.stopped))

@@ -210,3 +210,13 @@ def test_what_cannot_be_explained_is_said(run: Path, arguments: tuple[str, ...],
     assert result.exit_code == 2
     assert said in result.output
     assert "Traceback" not in result.output
+
+
+def test_where_there_is_nothing_to_explain_that_is_said(run: Path, tmp_path: Path) -> None:
+    all_paid = tmp_path / "paid.jsonl"
+    all_paid.write_bytes(run.read_bytes().splitlines(keepends=True)[0])
+    paid = invoke(str(all_paid), "--env", str(GENERATED / "library"))
+    assert (paid.exit_code, paid.stdout) == (0, "") and "every trajectory was paid" in paid.stderr
+    (tmp_path / "empty.jsonl").touch()
+    empty = invoke(str(tmp_path / "empty.jsonl"))
+    assert empty.exit_code == 2 and "empty.jsonl has no trajectories" in empty.stderr

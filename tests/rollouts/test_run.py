@@ -81,6 +81,25 @@ def test_thoughts_of_earlier_turns_are_kept_or_dropped(env: Environment) -> None
         assert next(message.reasoning for message in trajectory.messages if message.role == "assistant") == "move 0"
 
 
+def test_thoughts_are_ablated_in_one_command(env: Environment) -> None:
+    brain = GoldBrain(env)
+
+    def forgetful(body: dict[str, Any]) -> dict[str, Any] | str:
+        said = [message for message in body["messages"] if message["role"] == "assistant"]
+        return brain(body) if all("reasoning_content" in message for message in said) else "I have lost the thread."
+
+    with serving(forgetful) as server:
+        options = ("--agent", "openai:small", "--base-url", server.url, "--tasks", ",".join(TASKS))
+        result = invoke(*options, "--out", "out.jsonl", "--ablate-reasoning", "--json")
+        assert invoke(*options, "--ablate-reasoning").exit_code == 2
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert (told["tasks"], told["before"], told["after"]) == (4, 0.0, 1.0)
+    assert {one["settings"]["agent"]["reasoning"] for one in kept("out.dropped.jsonl")} == {"dropped"}
+    assert {one["settings"]["agent"]["reasoning"] for one in kept()} == {"kept"}
+    assert "is for an agent that is a model" in gold("--out", "x.jsonl", "--ablate-reasoning").stderr
+
+
 def test_a_model_that_calls_amiss_reads_why_and_is_given_back_what_endpoints_take(env: Environment) -> None:
     wrong: list[dict[str, Any]] = [
         called("find_member", '{"email": '),
