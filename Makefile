@@ -77,6 +77,11 @@ real-model: $(VENV)/installed
 bench-certify: $(VENV)/installed
 	$(BIN)/python -m benchmarks.certify $(CERTIFY)
 
+# Environments exported to NeMo Gym, played by its own servers and command line; a large download.
+.PHONY: gym-contract
+gym-contract: $(VENV)/installed
+	$(BIN)/python -m tests.contract.nemo_gym
+
 # A malicious policy, and damaged inputs for all that reads what others wrote: INPUTS of each kind, from a SEED on.
 .PHONY: fuzz
 INPUTS ?= 20000

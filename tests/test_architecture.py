@@ -40,7 +40,8 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "safetensors": "forgec/training/",
     "prometheus_client": "runtime/forgec_runtime/prometheus.py",
     "yaml": ("forgec/documents/reading.py", "forgec/exporting/nemo_gym/render.py"),
-    "starlette": "forgec/serving/gym/routes.py",
+    "starlette": ("forgec/serving/gym/routes.py", "forgec/serving/mcp_server.py"),
+    "mcp": "forgec/serving/mcp_server.py",
     "docstring_parser": "forgec/documents/functions.py",
     "inflection": "forgec/synthesis/drafting/words.py",
 }

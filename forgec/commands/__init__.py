@@ -29,6 +29,7 @@ COMMANDS = {
     "train": "Train a small policy in environments, on a CPU.",
     "report": "Draw what runs of training have learned.",
     "export": "Write environments for other frameworks.",
+    "serve": "Offer an environment to agents in other programs.",
     "serve-policy": "Answer for a trained policy, as OpenAI's chat completions do.",
 }
 """Every command with its line in the overview; the code is in the module of the same name."""
@@ -87,5 +88,6 @@ def forgec() -> None:
       forgec train desk.toml --out runs/desk
       forgec report runs/desk
       forgec export nemo-gym specs/library.afs --out gym
+      forgec serve mcp library --task settle_the_overdue
       forgec serve-policy runs/desk
     """
