@@ -11,11 +11,12 @@ from typing import Any
 from forgec.model import spec as m
 from forgec.source import Source, Span
 from forgec.sql.query import Sql
+from forgec.sql.scope import Cell
 from forgec.sql.tree import exp
 
 _MARKS = ("rows", "view", "cte")
 """What the meta data of a tree says that its text does not."""
-_LEFT_OUT = {m.World: {"places"}, m.Constant: {"text"}, m.Check: {"text", "rest"}, m.Result: {"docs"}}
+_LEFT_OUT = {m.World: {"places"}, m.Constant: {"text"}, m.Check: {"text", "rest"}, m.Result: {"docs"}, Cell: {"seen"}}
 """Fields that only say how something is written, or what no agent reads."""
 
 

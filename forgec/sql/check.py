@@ -301,13 +301,9 @@ class SqlChecker(ValueChecker):
                     help="take one of its columns: `table[key].column`",
                 )
                 return False
-            if isinstance(node, _COMPARISONS) and not self.check_comparison(
-                fragment, node, node.this, [node.expression]
-            ):
+            if (sides := _sides(node)) is not None and not self.check_comparison(fragment, node, *sides):
                 return False
-            if isinstance(node, exp.In) and not self.check_comparison(fragment, node, node.this, node.expressions):
-                return False
-            if not self.check_compared(fragment, node):
+            if not self.check_choices(fragment, node) or not self.check_compared(fragment, node):
                 return False
             if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
                 if not self.converts(fragment, node.this, node.to.sql(dialect=DIALECT)):
@@ -358,6 +354,19 @@ class SqlChecker(ValueChecker):
 
     def _items(self, parts: tuple[exp.Expr, ...]) -> str:
         return "select " + ", ".join(f"{self._typed(part)} as x{i}" for i, part in enumerate(parts))
+
+
+def _sides(node: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]] | None:
+    """What is compared with what, if a node compares."""
+    if isinstance(node, (*_COMPARISONS, exp.Nullif)):
+        return node.this, [node.expression]
+    if isinstance(node, exp.In):
+        return node.this, node.expressions
+    if isinstance(node, exp.Between):
+        return node.this, [node.args["low"], node.args["high"]]
+    if isinstance(node, exp.Case) and node.this is not None:
+        return node.this, [part.this for part in node.args["ifs"]]
+    return None
 
 
 def _is_calculation(tree: exp.Expr) -> bool:

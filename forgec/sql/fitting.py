@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forgec.diagnostics import Report, did_you_mean
 from forgec.source import Span
-from forgec.sql.infer import assignable, comparable, infer
+from forgec.sql.infer import assignable, comparable, infer, results, seen
 from forgec.sql.lists import compared
 from forgec.sql.oracle import Oracle, Rejected, parse_type
 from forgec.sql.query import cell_of
@@ -102,6 +102,8 @@ class ValueChecker:
                     assert isinstance(wanted, Enum)
                     if not self._check_variant(wanted, literal, fragment.span_of(literal)):
                         return False
+            if not self._check_text(fragment, left, right):
+                return False
             types = infer(left), infer(right)
             if any(type_ is not None and holds_map(type_) for type_ in types):
                 hint = "compare what they have under a key"
@@ -116,6 +118,24 @@ class ValueChecker:
                 self.report.error("AFS302", message, fragment.span_of(node))
                 return False
         return True
+
+    def _check_text(self, fragment: Fragment, left: exp.Expr, right: exp.Expr) -> bool:
+        """Whether a text that is compared with what a query computes spells such a value."""
+        for tree, text in ((left, right), (right, left)):
+            if isinstance(text, exp.Literal) and text.is_string and infer(tree) is None:
+                known = seen(tree)
+                if known is not None and not comparable(known, Text()) and not self.converts(fragment, text, known.sql):
+                    return False
+        return True
+
+    def check_choices(self, fragment: Fragment, node: exp.Expr) -> bool:
+        """Whether the texts among what one of becomes the value spell what the others are."""
+        parts = results(node) if isinstance(node, exp.Coalesce | exp.Greatest | exp.Least) else []
+        texts = [part for part in parts if isinstance(part, exp.Literal) and part.is_string]
+        others = [known for part in parts if part not in texts and (known := seen(part)) is not None]
+        if not texts or not others or comparable(others[0], Text()):
+            return True
+        return all(self.converts(fragment, text, others[0].sql) for text in texts)
 
     def check_compared(self, fragment: Fragment, node: exp.Expr) -> bool:
         """Whether a function of lists compares elements with what they can be compared with."""

@@ -101,6 +101,28 @@ def infer(node: exp.Expr) -> Type | None:
     return None
 
 
+def seen(node: exp.Expr) -> Type | None:
+    """What an expression is compared as: its type, or one of the same kind where only DuckDB knows which; None when
+    that is not known either.
+    """
+    known = infer(node)
+    if known is not None:
+        return known
+    cell = node.meta.get("cell")
+    if cell is not None:
+        return cell_of(node).seen
+    if isinstance(node, exp.Paren | exp.Max | exp.Min | exp.Neg | exp.Abs | exp.Nullif):
+        return seen(node.this)
+    if isinstance(node, exp.Sum | exp.Avg | exp.Add | exp.Sub | exp.Mul):
+        parts = [seen(part) for part in (node.this, node.args.get("expression")) if part is not None]
+        return Double() if all(isinstance(part, Integer | Decimal | Double) for part in parts) else None
+    if isinstance(node, exp.Case | exp.Greatest | exp.Least | exp.Coalesce | exp.Subquery):
+        kinds = [seen(part) for part in results(node) if not isinstance(part, exp.Null)]
+        alike = bool(kinds) and all(kind is not None and comparable(kinds[0], kind) for kind in kinds)
+        return kinds[0] if alike else None
+    return None
+
+
 def _joined(node: exp.Expr) -> Type | None:
     """The type of `a || b`: of texts, or of lists."""
     lists = any(isinstance(infer(part), List) for part in (node.this, node.expression))

@@ -11,7 +11,7 @@ from forgec.sql.allow import MAX_FIELDS
 from forgec.sql.expressions import ExpressionResolver, known_type, settled
 from forgec.sql.frames import UNKNOWN, Columns, Frame
 from forgec.sql.growth import MAX_COPIES, copies
-from forgec.sql.infer import common, infer
+from forgec.sql.infer import common, comparable, infer, seen
 from forgec.sql.nulls import may_be_null
 from forgec.sql.scope import Cell, Row, Rows, Scope
 from forgec.sql.tree import MARK, Fragment, Lookup, Value, cast, exp, is_value, written
@@ -67,7 +67,11 @@ class QueryResolver(ExpressionResolver):
         pairs = zip(columns.items(), others.values(), strict=True)
         return {
             name: Cell(
-                UNKNOWN, a.optional or b.optional, extent=max(a.extent, b.extent), copies=max(a.copies, b.copies)
+                UNKNOWN,
+                a.optional or b.optional,
+                extent=max(a.extent, b.extent),
+                copies=max(a.copies, b.copies),
+                seen=_seen_alike(a, b),
             )
             for (name, a), b in pairs
         }
@@ -114,10 +118,7 @@ class QueryResolver(ExpressionResolver):
             raise self._fail("AFS208", f"the name `{alias}` is used twice in one `from`", node)
         self._check_alias(alias, node)
         if optional:
-            columns = {
-                name: Cell(cell.type, True, cell.references, extent=cell.extent, copies=cell.copies)
-                for name, cell in columns.items()
-            }
+            columns = {name: replace(cell, optional=True, domain="", claims=()) for name, cell in columns.items()}
         frame.sources[alias] = columns
         return node
 
@@ -312,7 +313,8 @@ class QueryResolver(ExpressionResolver):
         joined = self._copies(expression, item)
         known: Cell | None = expression.meta.get("cell")
         if known is None:
-            known = Cell(_held(expression), may_be_null(expression), extent=extent, copies=joined)
+            optional, seen_as = may_be_null(expression), seen(expression)
+            known = Cell(_held(expression), optional, extent=extent, copies=joined, seen=seen_as)
         yield name, expression, known if joined <= known.copies else replace(known, copies=joined)
 
     def _copies(self, tree: exp.Expr, node: exp.Expr) -> int:
@@ -367,6 +369,12 @@ def _extent(tree: exp.Expr) -> int:
         return cell.extent
     parts = [_extent(part) for part in tree.iter_expressions()]
     return 1 + sum(parts) if isinstance(tree, exp.Struct) else max(parts, default=1)
+
+
+def _seen_alike(left: Cell, right: Cell) -> Type | None:
+    """What a column of two queries is compared as."""
+    types = [cell.seen if cell.type is UNKNOWN else cell.type for cell in (left, right)]
+    return types[0] if None not in types and comparable(*types) else None
 
 
 def _held(tree: exp.Expr) -> Type:

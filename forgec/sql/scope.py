@@ -45,6 +45,8 @@ class Cell:
     claims: tuple[Claim, ...] = field(default=(), compare=False)
     extent: int = field(default=1, compare=False)
     copies: int = field(default=1, compare=False)
+    seen: Type | None = field(default=None, compare=False)
+    """What a column of a query is compared as, where only DuckDB knows its very type."""
 
     def __deepcopy__(self, _: object) -> Cell:
         """Nothing changes it, and trees are copied with the cells of their nodes, again and again."""

@@ -12,12 +12,14 @@ from forgec.reference import ReferenceEpisode
 from forgec.reference.tasks import ReferenceTask
 from forgec_runtime import Environment, GoldAgent, LoadError, SnapshotError, TaskError, Workers, load_environment
 from forgec_runtime.plan import gold_run
+from tests.differential.bench import compiled as compiled_to
 from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parent.parent.parent
 CASE = ROOT / "tests" / "cases" / "tasks_that_begin_differently"
 SHOP = CASE / "generated" / "shop"
 SEEDS = range(6)
+KITCHEN = ROOT / "tests" / "differential" / "kitchen_sink.afs"
 CASES = [CASE / "spec.afs", CASE.parent / "tasks_with_everything" / "spec.afs", CASE.parent / "bulk_tasks" / "spec.afs"]
 
 
@@ -135,11 +137,14 @@ def test_a_task_that_cannot_begin_says_so(tmp_path: Path) -> None:
         load_environment(folder).reset("cancel_any")
 
 
-@pytest.mark.parametrize("path", [*CASES, *ENVIRONMENTS], ids=lambda path: path.parent.name + "-" + path.stem)
-def test_the_reference_executor_plays_plans_to_the_same_end(path: Path) -> None:
+@pytest.mark.parametrize("path", [*CASES, KITCHEN, *ENVIRONMENTS], ids=lambda path: path.parent.name + "-" + path.stem)
+def test_the_reference_executor_plays_plans_to_the_same_end(path: Path, tmp_path: Path) -> None:
     spec = check(path).spec
     assert spec is not None
-    env = load_environment((path.parent if path in CASES else ROOT) / "generated" / spec.name)
+    if path == KITCHEN:
+        compiled_to(spec, tmp_path)
+    folder = tmp_path if path == KITCHEN else (path.parent if path in CASES else ROOT) / "generated"
+    env = load_environment(folder / spec.name)
     for task in spec.tasks.values():
         for seed in range(3 if task.samples else 1):
             for number, plan in enumerate(task.plans):
