@@ -13,14 +13,14 @@ from forgec.sql.emit import Emitter, empty_rows, typed_null
 from forgec.sql.fitting import ValueChecker
 from forgec.sql.frames import UNKNOWN, Columns, Frame, Unresolved
 from forgec.sql.growth import MAX_COPIES, copies
-from forgec.sql.infer import infer
+from forgec.sql.infer import infer, results
 from forgec.sql.nulls import may_be_null
 from forgec.sql.oracle import Rejected
 from forgec.sql.query import Change, Delete, Insert, Sql, Update, cell_of
 from forgec.sql.resolve import Resolver
 from forgec.sql.scope import Cell, Rows, Scope
 from forgec.sql.size import size_of
-from forgec.sql.tree import DIALECT, Calculate, Fragment, Lookup, Value, cast, exp, literal_record, parse_sql
+from forgec.sql.tree import Calculate, Fragment, Lookup, Value, cast, exp, literal_record, parse_sql
 from forgec.syntax.nodes import SqlText
 from forgec_runtime.types import Boolean, Date, Double, List, Map, Record, Text, Timestamp, Type
 
@@ -305,9 +305,8 @@ class SqlChecker(ValueChecker):
                 return False
             if not self.check_choices(fragment, node) or not self.check_compared(fragment, node):
                 return False
-            if isinstance(node, exp.Cast) and isinstance(node.this, exp.Literal):
-                if not self.converts(fragment, node.this, node.to.sql(dialect=DIALECT)):
-                    return False
+            if isinstance(node, exp.Cast) and not self.check_cast(fragment, node):
+                return False
         return True
 
     def _check_change(self, fragment: Fragment, change: Change, scope: Scope) -> bool:
@@ -361,7 +360,8 @@ def _sides(node: exp.Expr) -> tuple[exp.Expr, list[exp.Expr]] | None:
     if isinstance(node, (*_COMPARISONS, exp.Nullif)):
         return node.this, [node.expression]
     if isinstance(node, exp.In):
-        return node.this, node.expressions
+        query = node.args.get("query")
+        return node.this, node.expressions if query is None else results(query)
     if isinstance(node, exp.Between):
         return node.this, [node.args["low"], node.args["high"]]
     if isinstance(node, exp.Case) and node.this is not None:

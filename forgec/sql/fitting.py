@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from forgec.diagnostics import Report, did_you_mean
 from forgec.source import Span
-from forgec.sql.infer import assignable, comparable, infer, results, seen
+from forgec.sql.infer import assignable, castable, comparable, infer, results, seen
 from forgec.sql.lists import compared
 from forgec.sql.oracle import Oracle, Rejected, parse_type
 from forgec.sql.query import cell_of
@@ -104,7 +104,7 @@ class ValueChecker:
                         return False
             if not self._check_text(fragment, left, right):
                 return False
-            types = infer(left), infer(right)
+            types = seen(left), seen(right)
             if any(type_ is not None and holds_map(type_) for type_ in types):
                 hint = "compare what they have under a key"
                 self.report.error("AFS302", "maps are not compared", fragment.span_of(node), help=hint)
@@ -128,9 +128,20 @@ class ValueChecker:
                     return False
         return True
 
+    def check_cast(self, fragment: Fragment, node: exp.Cast) -> bool:
+        """Whether a literal spells what it is cast to, and anything else is of a type that can be cast to it."""
+        wanted = node.to.sql(dialect=DIALECT)
+        if isinstance(node.this, exp.Literal):
+            return self.converts(fragment, node.this, wanted)
+        given, known = seen(node.this), parse_type(wanted)
+        if given is None or known is None or castable(given, known):
+            return True
+        self.report.error("AFS302", f"no {given} can be cast to {known}", fragment.span_of(node))
+        return False
+
     def check_choices(self, fragment: Fragment, node: exp.Expr) -> bool:
         """Whether the texts among what one of becomes the value spell what the others are."""
-        parts = results(node) if isinstance(node, exp.Coalesce | exp.Greatest | exp.Least) else []
+        parts = results(node) if isinstance(node, exp.Case | exp.Coalesce | exp.Greatest | exp.Least) else []
         texts = [part for part in parts if isinstance(part, exp.Literal) and part.is_string]
         others = [known for part in parts if part not in texts and (known := seen(part)) is not None]
         if not texts or not others or comparable(others[0], Text()):

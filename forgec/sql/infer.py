@@ -113,8 +113,8 @@ def seen(node: exp.Expr) -> Type | None:
         return cell_of(node).seen
     if isinstance(node, exp.Paren | exp.Max | exp.Min | exp.Neg | exp.Abs | exp.Nullif):
         return seen(node.this)
-    if isinstance(node, exp.Sum | exp.Avg | exp.Add | exp.Sub | exp.Mul):
-        parts = [seen(part) for part in (node.this, node.args.get("expression")) if part is not None]
+    if isinstance(node, exp.Round | exp.Floor | exp.Ceil | exp.Sum | exp.Avg | exp.Add | exp.Sub | exp.Mul):
+        parts = [seen(part) for part in (node.this, node.args.get("expression")) if isinstance(part, exp.Expr)]
         return Double() if all(isinstance(part, Integer | Decimal | Double) for part in parts) else None
     if isinstance(node, exp.Case | exp.Greatest | exp.Least | exp.Coalesce | exp.Subquery):
         kinds = [seen(part) for part in results(node) if not isinstance(part, exp.Null)]
@@ -165,8 +165,10 @@ def results(node: exp.Expr) -> list[exp.Expr]:
     if isinstance(node, exp.Case):
         last = node.args.get("default")
         return [branch.args["true"] for branch in node.args["ifs"]] + ([last] if last is not None else [])
+    if isinstance(node, exp.Select):
+        return [item.unalias() for item in node.selects]
     if isinstance(node, exp.Subquery):
-        return [item.unalias() for item in node.this.selects] if isinstance(node.this, exp.Select) else []
+        return results(node.this) if isinstance(node.this, exp.Select) else []
     return [node.this, *node.expressions]
 
 
@@ -296,6 +298,13 @@ def comparable(left: Type | None, right: Type | None) -> bool:
     if isinstance(left, List) and isinstance(right, List):
         return comparable(left.of, right.of)
     return _family(left) == _family(right)
+
+
+def castable(given: Type, wanted: Type) -> bool:
+    """Whether some value of a type can be cast to another: no time is a number or true."""
+    plain = {"number", "time", "Boolean"}
+    kinds = {_family(given), _family(wanted)}
+    return "time" not in kinds or len(kinds) == 1 or not kinds <= plain
 
 
 def assignable(wanted: Type, given: Type | None) -> bool:
