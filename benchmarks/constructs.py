@@ -23,7 +23,7 @@ from benchmarks.table import ROOT, publish_between
 from forgec.pipeline import check
 from forgec.testing import run_test
 from forgec_runtime import Environment, load_environment
-from forgec_runtime.environment import StepCall
+from forgec_runtime.scheduler import StepCall
 from tests.test_cases import CASES, CONSTRUCTS
 
 EPISODES = 1_024

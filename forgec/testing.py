@@ -12,9 +12,9 @@ from forgec.reference import ReferenceEpisode
 from forgec.source import Span
 from forgec.sql.query import Sql, values_in
 from forgec_runtime import Environment, sql
+from forgec_runtime.arguments import decode_arguments
 from forgec_runtime.engine import EngineError
 from forgec_runtime.results import json_able, to_json
-from forgec_runtime.tool import decode_arguments
 
 
 @dataclass(frozen=True)

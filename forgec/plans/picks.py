@@ -32,13 +32,17 @@ _PLAIN = (Text, Enum, Integer, Decimal, Boolean, Date, Timestamp)
 
 @dataclass(frozen=True)
 class Pick:
-    """What an index finds, and what must hold of each row; `row` names the row that is looked at."""
+    """What an index finds, and what must hold of each row; `row` names the row that is looked at.
+
+    All rows that are found have the same in the columns `same`.
+    """
 
     table: Table
     alias: str
     row: str
     found: ast.expr
     tests: list[ast.expr]
+    same: frozenset[str]
 
     def each(self, value: ast.expr | None) -> ast.expr:
         """`[value for row in found if tests]`, the rows themselves without `value`."""
@@ -57,6 +61,17 @@ class Pick:
         if not self.tests:
             return py.call("len", self.found)
         return py.over("sum", ast.GeneratorExp(ast.Constant(1), [py.loop(self.row, self.found, self.tests)]))
+
+    def deciding(self, columns: list[str]) -> list[str]:
+        """Those of some columns, `-` before them where they descend, that say an order of the rows."""
+        keys = {column.name for column in self.table.key} - self.same
+        found: list[str] = []
+        for signed in columns:
+            name = signed.removeprefix("-")
+            if keys and name not in self.same and signed not in found:
+                found.append(signed)
+                keys.discard(name)
+        return found
 
 
 def pick(low: Lowering, table: Table, alias: str, where: exp.Expr | None) -> Pick:
@@ -78,7 +93,8 @@ def pick(low: Lowering, table: Table, alias: str, where: exp.Expr | None) -> Pic
     found = py.call("call.where", py.name(table.name.upper()), by, lowered.node)
     rest = [_alone(part) for part in conjuncts(where) if part is not best.part]
     tests = on_row(low, table.name, row, lambda: low.row_conditions(rest, alias))
-    return Pick(table, alias, row, found, tests)
+    columns = (column_of(one.named, table, alias) for _, one in known)
+    return Pick(table, alias, row, found, tests, frozenset(column.name for column in columns if column is not None))
 
 
 def _computed(low: Lowering, table: Table, alias: str, named: exp.Expr, wanted: Lowered) -> ast.expr:
@@ -172,7 +188,8 @@ def _list_of(low: Lowering, select: exp.Expr, item: exp.ArrayAgg) -> Lowered:
     if not plain or item.find(exp.Distinct) or any(term.args.get("nulls_first") for term in ordered):
         raise NoTwin("an order that DuckDB knows")
     signed = [f"-{c}" if term.args.get("desc") else c for c, term in zip(columns, ordered, strict=True)]
-    rows = py.call("sql.ordered", picked.each(None), *(ast.Constant(c) for c in dict.fromkeys([*signed, name])))
+    order = picked.deciding([*signed, name])
+    rows = py.call("sql.ordered", picked.each(None), *(ast.Constant(column) for column in order))
     listed = ast.ListComp(py.item(py.name(picked.row), name), [py.loop(picked.row, rows)])
     return Lowered(ast.BoolOp(ast.Or(), [listed, ast.Constant(None)]), List(type_), True)
 
@@ -254,7 +271,8 @@ def _column(tree: exp.Expr, picked: Pick) -> str | None:
 def _order(select: exp.Select, picked: Pick, *, by_row: bool) -> list[ast.expr] | None:
     """The columns of the results, or of the rows, that say the order, `-` before those that descend; None if none do.
 
-    The order ends with the results from left to right, and nothing follows a whole key.
+    The order ends with the results from left to right, and nothing follows a whole key. What is the same in all rows
+    orders nothing.
     """
     items = {item.alias: item.this for item in select.selects}
     terms: list[tuple[exp.Expr, bool]] = []
@@ -265,7 +283,7 @@ def _order(select: exp.Select, picked: Pick, *, by_row: bool) -> list[ast.expr] 
         terms.append((ordered.this, bool(ordered.args.get("desc"))))
     named = {tree.name for tree, _ in terms if tree.meta.get("output")}
     terms.extend((exp.column(name), False) for name in items if name not in named)
-    keys = {column.name for column in picked.table.key}
+    keys = {column.name for column in picked.table.key} - picked.same
     kept: list[ast.expr] = []
     for tree, descends in terms:
         if not keys:
@@ -273,6 +291,8 @@ def _order(select: exp.Select, picked: Pick, *, by_row: bool) -> list[ast.expr] 
         output = tree.name if tree.meta.get("output") or not tree.args.get("table") else None
         sorted_by = items.get(output, tree) if output is not None else tree
         column = _column(sorted_by, picked)
+        if column in picked.same:
+            continue
         name = column if by_row else output
         if name is None or not isinstance(infer(sorted_by), _PLAIN):
             return None

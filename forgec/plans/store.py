@@ -7,9 +7,10 @@ import ast
 from forgec.model.spec import Action, Column, Parameter, Table
 from forgec.plans import python as py
 from forgec.plans.expression import Lowering
+from forgec.sql.nulls import may_be_null
 from forgec.sql.query import cell_of
 from forgec.sql.tree import Value, cast, exp, is_constant
-from forgec_runtime.types import MAX_INTEGER, MAX_TEXT, Enum, Integer, List, Map, Record, Text, Type
+from forgec_runtime.types import MAX_INTEGER, MAX_TEXT, Enum, Field, Integer, List, Map, Record, Text, Type
 
 
 def stored(tree: exp.Expr, column: Column, table: Table, lowering: Lowering) -> ast.expr:
@@ -52,7 +53,22 @@ def _is_certain(tree: exp.Expr, node: ast.expr, wanted: Type, lowering: Lowering
         return True
     if isinstance(tree, exp.Literal) or (is_constant(tree) and not _has_enum(wanted)):
         return all(_fits(part.value) for part in ast.walk(node) if isinstance(part, ast.Constant))
+    if isinstance(tree, exp.Struct) and isinstance(wanted, Record) and isinstance(node, ast.Dict):
+        parts = {part.this.name: part.expression for part in tree.expressions}
+        return all(
+            _is_certain_field(parts.get(field.name, exp.Null()), part, field, lowering)
+            for field, part in zip(wanted.fields, node.values, strict=True)
+        )
+    if isinstance(tree, exp.ArraySort):  # has the elements that it is given
+        return _is_certain(tree.this, node, wanted, lowering)
     return isinstance(tree, Value) and cell_of(tree).type == wanted and lowering.is_held(tree.name)
+
+
+def _is_certain_field(tree: exp.Expr, node: ast.expr, field: Field, lowering: Lowering) -> bool:
+    if isinstance(tree, exp.Null) or may_be_null(tree):
+        return False
+    known = isinstance(tree, Value) or (isinstance(tree, exp.Literal) and not _has_enum(field.type))
+    return known and _is_certain(tree, node, field.type, lowering)
 
 
 def _fits(value: object) -> bool:

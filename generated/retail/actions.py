@@ -9,7 +9,7 @@ from forgec_runtime import Call, sql
 from .schema import USERS_PAYMENT_METHODS
 
 
-def pay(call: Call, user_id: str, method: str, amount: float) -> None:
+def charge(call: Call, user_id: str, method: str, amount: float) -> None:
     users_payment_methods_row = call.find(USERS_PAYMENT_METHODS, (user_id, method))
     if users_payment_methods_row is not None and users_payment_methods_row["source"] == "gift_card":
         call.update(
@@ -21,3 +21,7 @@ def pay(call: Call, user_id: str, method: str, amount: float) -> None:
                 )
             },
         )
+
+
+def refund(call: Call, user_id: str, method: str, amount: float) -> None:
+    charge(call, user_id, method, -amount)

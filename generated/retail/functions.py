@@ -14,7 +14,7 @@ def item_ids_of(call: Call, order_id: str) -> list[str]:
         [
             orders_items_row["item_id"]
             for orders_items_row in sql.ordered(
-                call.where(ORDERS_ITEMS, "order_id", order_id), "pos", "item_id"
+                call.where(ORDERS_ITEMS, "order_id", order_id), "pos"
             )
         ]
         or None,

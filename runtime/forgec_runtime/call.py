@@ -73,12 +73,7 @@ class Call:
         """What the call comes to; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
         if self.episode.ended:
             raise Refusal(ENDED_TEXT)
-        self.runs += 1
-        self._at_once = at_once
-        self._asked = self._passes = self.weight = 0
-        self.staged: Overlay | None = None
-        self.counters: dict[str, int] | None = None
-        self.broken: list[str] | None = None
+        self._begin(at_once)
         value = self.tool.function(self, *self.arguments)
         if self.staged is not None:
             for sync in constraints.syncs:
@@ -104,6 +99,15 @@ class Call:
         if self.tool.ends:
             self.episode.ended = result.changed = True
         return result
+
+    def _begin(self, at_once: AtOnce) -> None:
+        """Forget what an earlier run has staged."""
+        self.runs += 1
+        self._at_once = at_once
+        self._asked = self._passes = self.weight = 0
+        self.staged: Overlay | None = None
+        self.counters: dict[str, int] | None = None
+        self.broken: list[str] | None = None
 
     def _told(self, value: Any) -> str:
         """What the agent reads."""
@@ -288,12 +292,16 @@ class Call:
         key = table.key_of(row)
         if self.find(table, key) is not None:
             raise self.violation(f"{table.title}: {text(key)} already exists")
-        return self._stage(table, key, row)
+        return self._stage(table, key, row, row_weight(row.values()))
 
     def update(self, table: Table[Row], row: Row, changes: Mapping[str, Any]) -> Row:
         """Change columns of a row. Raises `Refusal` for a row that must not be."""
         changed: Row = {**row, **changes}  # type: ignore[assignment]
-        return self._stage(table, table.key_of(changed), changed)
+        key = table.key_of(changed)
+        taken = row_weight(changes.values())
+        if not self._is_counted(table.name, key):
+            taken += self._weight_at_first(table, key, row)
+        return self._stage(table, key, changed, taken)
 
     def delete(self, table: Table[Row], row: Row) -> None:
         """Remove a row, and those that are nested in it."""
@@ -304,12 +312,27 @@ class Call:
         self._staged_rows(table)[key] = None
         self._weigh(weight(key))
 
-    def _stage(self, table: Table[Row], key: Key, row: Row) -> Row:
+    def _stage(self, table: Table[Row], key: Key, row: Row, taken: int) -> Row:
         if table.check is not None:
             table.check(self, row)
         self._staged_rows(table)[key] = row
-        self._weigh(row_weight(row.values()))
+        self._weigh(taken)
         return row
+
+    def _is_counted(self, name: str, key: Key) -> bool:
+        """Whether a row was written before, by this call or another, and what it took then was counted."""
+        overlay, staged = self.episode.overlay, self.staged
+        return (staged is not None and key in staged.get(name, ())) or (
+            overlay is not None and key in overlay.get(name, ())
+        )
+
+    def _weight_at_first(self, table: Table[Any], key: Key, row: Mapping[str, Any]) -> int:
+        """What a row of the world takes: counted once for all episodes."""
+        weights = self.episode.base.weights[table.name]
+        taken = weights.get(key)
+        if taken is None:
+            taken = weights[key] = row_weight(row.values())
+        return taken
 
     def _weigh(self, taken: int) -> None:
         """Count what was staged, too much rather than too little. Raises `Refusal` for too much."""

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from .call import Call
+    from .episode import Overlay
     from .schema import Key, Table
 
 MAX_DOCUMENTS = 10_000
@@ -35,44 +36,43 @@ def document(call: Call, table: Table[Any], row: Mapping[str, Any]) -> dict[str,
     if table.parent is not None or not table.nested:
         return _whole(table, row, call.under)
     key = table.key_of(row)
-    known = _of_the_world(call, table, key)
+    known = call.episode.base.documents[table.name].get(key) or _of_the_world(call, table, key)
     if known is None:
         return _whole(table, row, call.under)
-    if call.episode.overlay is None and call.staged is None:
+    overlay, staged = call.episode.overlay, call.staged
+    if overlay is None and staged is None:
         return known
-    changed = [part.last for part in table.nested if _is_changed(call, part, key)]
+    changed = [part for part in table.nested if _is_changed(overlay, part, key) or _is_changed(staged, part, key)]
     if not changed and row is call.episode.base.cache[table.name].get(key):
         return known
-    found = {}
-    for part in table.parts:
-        if isinstance(part, str):
-            found[part] = row[part]
-        else:
-            found[part.last] = _nested(part, (key,), call.under) if part.last in changed else known[part.last]
+    found = {**known, **row}  # in the order of what is known
+    for part in changed:
+        found[part.last] = _nested(part, (key,), call.under)
     return found
 
 
 def _of_the_world(call: Call, table: Table[Any], key: Key) -> Document | None:
-    """The document at the start of an episode; None where there was none."""
+    """The document at the start of an episode, kept for the next; None where there was none."""
     base = call.episode.base
-    documents = base.documents.setdefault(table.name, {})
-    known = documents.get(key)
-    if known is None and (row := base.cache[table.name].get(key)) is not None:
-        known = Document(_whole(table, row, call.under_at_first))
-        if len(documents) >= MAX_DOCUMENTS:
-            del documents[next(iter(documents))]
-        documents[key] = known
+    row = base.cache[table.name].get(key)
+    if row is None:
+        return None
+    known = Document(_whole(table, row, call.under_at_first))
+    documents = base.documents[table.name]
+    if len(documents) >= MAX_DOCUMENTS:
+        del documents[next(iter(documents))]
+    documents[key] = known
     return known
 
 
-def _is_changed(call: Call, table: Table[Any], first: Any) -> bool:
-    """Whether the call sees another row of a nested table, or of those nested in it, below a key than at first."""
-    for changes in (call.episode.overlay, call.staged):
-        if changes is not None:
-            for key in changes.get(table.name, ()):
-                if key[0] == first:
-                    return True
-    return any(_is_changed(call, inner, first) for inner in table.nested)
+def _is_changed(changes: Overlay | None, table: Table[Any], first: Any) -> bool:
+    """Whether there are changed rows of a nested table, or of those nested in it, below a key."""
+    if changes is None:
+        return False
+    for key in changes.get(table.name, ()):
+        if key[0] == first:
+            return True
+    return bool(table.nested) and any(_is_changed(changes, inner, first) for inner in table.nested)
 
 
 def _whole(table: Table[Any], row: Mapping[str, Any], under: Under) -> dict[str, Any]:
@@ -81,6 +81,8 @@ def _whole(table: Table[Any], row: Mapping[str, Any], under: Under) -> dict[str,
 
 
 def _parts(table: Table[Any], row: Mapping[str, Any], under: Under) -> dict[str, Any]:
+    if not table.nested:
+        return {name: row[name] for name in cast("tuple[str, ...]", table.parts)}
     parts: dict[str, Any] = {}
     for part in table.parts:
         if isinstance(part, str):

@@ -14,11 +14,12 @@ from time import perf_counter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from .arguments import Arguments
 from .errors import CallTimeout, WorkerError
 from .results import Result
 from .reward import Reward
 from .tasks import Task
-from .tool import Arguments, Side
+from .tool import Side
 
 if TYPE_CHECKING:
     from .telemetry import Telemetry

@@ -24,9 +24,9 @@ def weight(value: Any) -> int:
     if type(value) is str:
         return 1 + len(value)
     if type(value) is list or type(value) is tuple:
-        return 1 + sum(map(weight, value))
+        return 1 + row_weight(value)
     if type(value) is dict:
-        return 1 + sum(map(weight, value)) + sum(map(weight, value.values()))
+        return 1 + row_weight(value) + row_weight(value.values())
     return 1
 
 
@@ -36,9 +36,9 @@ def weight_of(rows: Mapping[Any, Mapping[str, Any] | None]) -> int:
 
 
 def row_weight(values: Iterable[Any]) -> int:
-    """What the values of a row take."""
+    """What the values of a row take, or others."""
     taken = 0
-    for value in values:  # most are short, and this runs for every row that is written
+    for value in values:  # most are texts, and this runs for every row that is written
         taken += 1 + len(value) if type(value) is str else weight(value)
     return taken
 

@@ -8,11 +8,12 @@ from collections.abc import Callable, Coroutine, Sequence
 from types import TracebackType
 from typing import Any, Generic, TypeVar
 
+from .arguments import Arguments
 from .front import AsyncEnvironment, E, Steppable
 from .results import Result
 from .reward import Reward
 from .tasks import Task
-from .tool import Arguments, Side
+from .tool import Side
 
 T = TypeVar("T")
 

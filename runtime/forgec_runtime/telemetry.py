@@ -8,9 +8,10 @@ from operator import itemgetter
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from .arguments import Arguments, decode_arguments
 from .call import Call
 from .results import Result
-from .tool import Arguments, Tool, decode_arguments
+from .tool import Tool
 
 if TYPE_CHECKING:
     from .call import AtOnce

@@ -1,16 +1,14 @@
-"""Tools, and the arguments that agents send."""
+"""Tools, and the parameters that they take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from .limits import MAX_ARGUMENTS, weight
-from .results import from_json, json_able
-from .types import MAX_NAMED, List, Map, Mismatch, Record, Type, described, did_you_mean, nullable
+from .results import json_able
+from .types import List, Map, Record, Type, described, nullable
 
 if TYPE_CHECKING:
     from .schema import Table
@@ -19,9 +17,6 @@ REQUIRED: Any = object()
 """Stands for the default of a parameter that has none."""
 
 Side = Literal["agent", "user"]
-
-Arguments = Mapping[str, Any] | str | bytes
-"""What an agent sends: an object, or JSON text of one."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +33,11 @@ class Parameter:
     @property
     def required(self) -> bool:
         return self.default is REQUIRED and not self.optional
+
+    @property
+    def absent(self) -> Any:
+        """What stands in for it where it is left out."""
+        return None if self.optional and self.default is REQUIRED else self.default
 
     def json_schema(self) -> dict[str, Any]:
         """What may be given for it."""
@@ -78,12 +78,9 @@ class Tool:
         return len(self.parameters) > 10 or any(isinstance(p.type, List | Map | Record) for p in self.parameters)
 
     @cached_property
-    def decoders(self) -> tuple[tuple[str, Parameter, Any, Callable[[Any], Any]], ...]:
-        """The parameters with what stands in for each that is left out, and what decodes it."""
-        return tuple(
-            (p.name, p, None if p.optional and p.default is REQUIRED else p.default, p.type.decode)
-            for p in self.parameters
-        )
+    def decoders(self) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
+        """The parameters, each with what decodes a value of it."""
+        return tuple((parameter.name, parameter.type.decode) for parameter in self.parameters)
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -107,53 +104,3 @@ def tool_schema(name: str, doc: str, parameters: Iterable[Parameter]) -> dict[st
             },
         },
     }
-
-
-def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
-    """The values of all parameters in order; a text that an agent can act on when `given` does not fit."""
-    if type(given) is not dict:  # most are, and these questions are not free
-        if isinstance(given, str | bytes):
-            if len(given) > MAX_ARGUMENTS:
-                return _TOO_LARGE
-            try:
-                given = from_json(given)
-            except ValueError as error:
-                return f"The arguments are not valid JSON: {error}"
-        if not isinstance(given, Mapping):
-            return "The arguments must be a JSON object"
-    values: list[Any] = []
-    problems: list[str] = []
-    for name, parameter, default, decode in tool.decoders:
-        value = given.get(name, default)
-        if value is None or value is default:
-            if value is REQUIRED or (value is None and not parameter.optional):
-                problems.append(f"{name} must not be null" if name in given else f"{name} is missing")
-            values.append(value)
-            continue
-        try:
-            values.append(decode(value))
-        except Mismatch as mismatch:
-            problems.extend(mismatch.about(name))
-    if not tool.names.issuperset(given):
-        unknown = [str(name) for name in given if name not in tool.names]
-        problems.extend(_unknown(tool, name) for name in unknown[:MAX_NAMED])
-        if len(unknown) > MAX_NAMED:
-            problems.append(f"nor are there {len(unknown) - MAX_NAMED} others")
-    if problems:
-        return "; ".join(problems)
-    return _TOO_LARGE if tool.takes_many and weight(values) > MAX_ARGUMENTS else values
-
-
-_TOO_LARGE = f"The arguments have more than {MAX_ARGUMENTS:,} characters"
-
-
-def _unknown(tool: Tool, name: str) -> str:
-    return f"there is no argument {name[:100]!r}{did_you_mean(name, tool.names)}"
-
-
-def unknown_tool(name: object, tools: Mapping[str, Tool]) -> str:
-    """What an agent reads that calls a tool which does not exist."""
-    shown = str(name)[:100]
-    close = get_close_matches(shown, sorted(tools), n=1)
-    hint = f" Did you mean {close[0]}?" if close else ""
-    return f"There is no tool {shown!r}.{hint} Tools: {', '.join(tools)}"

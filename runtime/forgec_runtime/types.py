@@ -348,8 +348,11 @@ class List(Type):
             raise Mismatch("an array")
         if len(value) > MAX_ELEMENTS:
             raise Mismatch("an array", [("", f"must have at most {MAX_ELEMENTS} elements")])
-        places = ((f"[{position}]", element) for position, element in enumerate(value, 1))
-        return _decoded(self.of, places, "an array")
+        try:
+            return list(map(self.of.decode, value))
+        except Mismatch:
+            places = ((f"[{position}]", element) for position, element in enumerate(value, 1))
+            return _decoded(self.of, places, "an array")
 
     def __str__(self) -> str:
         return f"{self.of}[]"

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from .arguments import Arguments
 from .confining.attempts import Attempt
 from .confining.posture import Posture, reached
 from .crew import Crew
@@ -27,7 +28,7 @@ from .results import Kind, Result
 from .reward import Reward, Shortfall
 from .starts import is_plain
 from .tasks import Task
-from .tool import Arguments, Side
+from .tool import Side
 from .wire import pack
 
 if TYPE_CHECKING:

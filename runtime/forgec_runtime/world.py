@@ -147,9 +147,12 @@ class Base:
         """The last number of each table whose keys the engine makes."""
         self.cache: dict[str, dict[Key, Any]] = {}
         self.whole: dict[str, bool] = {}
-        self.documents: dict[str, dict[Key, Document]] = {}
+        self.documents: dict[str, dict[Key, Document]] = {name: {} for name in tables}
         """What `documents` has put together of rows and those nested in them."""
-        self._indexes: dict[tuple[str, str | Index], dict[Any, list[Any]]] = {}
+        self.weights: dict[str, dict[Key, int]] = {name: {} for name in tables}
+        """What rows take that episodes have changed."""
+        self._indexes: dict[str, dict[str, dict[Any, list[Any]]]] = {name: {} for name in tables}
+        """By table, and by the name of a column or the SQL of an expression."""
         lock(connection)
         for name, table in tables.items():
             ((count,),) = fetch(connection, f'select count(*) from "{name}"')
@@ -175,9 +178,11 @@ class Base:
 
     def index(self, table: Table[Any], column: str | Index) -> Mapping[Any, Sequence[Any]]:
         """The rows by what they have in a column: of a table in memory all of them, of others those fetched."""
-        index = self._indexes.get((table.name, column))
+        indexes = self._indexes[table.name]
+        by = column if isinstance(column, str) else column.sql
+        index = indexes.get(by)
         if index is None:
-            index = self._indexes[table.name, column] = {}
+            index = indexes[by] = {}
             if self.whole[table.name]:
                 of = itemgetter(column) if isinstance(column, str) else column.of
                 for row in self.cache[table.name].values():
@@ -196,7 +201,7 @@ class Base:
         for row_values in self.connection.execute(statement, [wanted]).fetchall():
             row = dict(zip(table.names, row_values, strict=True))
             found[by.of(row)].append(row)
-        self._indexes[table.name, column].update(found)
+        self._indexes[table.name][column if isinstance(column, str) else column.sql].update(found)
 
     def under(self, table: Table[Any], parent: tuple[Any, ...]) -> list[dict[str, Any]]:
         """The rows of a nested table whose keys begin so."""
@@ -212,9 +217,11 @@ class Base:
             if len(cache) > MAX_CACHED and not self.whole[name]:
                 for key in list(islice(cache, len(cache) - MAX_CACHED)):
                     del cache[key]
-        for (name, _), index in self._indexes.items():
             if not self.whole[name]:
-                _shorten(index)
+                for index in self._indexes[name].values():
+                    _shorten(index)
+            if len(self.weights[name]) > MAX_CACHED:
+                self.weights[name].clear()
 
     def all_rows(self, table: Table[Any]) -> dict[Key, dict[str, Any]]:
         """Every row of a table by key."""

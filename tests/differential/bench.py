@@ -16,8 +16,8 @@ from forgec.reference.statements import Statements
 from forgec.reference.tasks import NothingToDraw, ReferenceTask
 from forgec.source import Source
 from forgec_runtime import FAULT_TEXT, Environment, Episode, Result, TaskError, load_environment, results, world
+from forgec_runtime.arguments import decode_arguments
 from forgec_runtime.call import MAX_RUNS
-from forgec_runtime.tool import decode_arguments
 from tests.differential.programs import Call, Fork, Program
 from tests.differential.shrink import shrunk
 

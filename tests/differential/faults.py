@@ -296,7 +296,8 @@ _COMPILER = (
 
 _CALL, _CONSTRAINTS, _EPISODE = "forgec_runtime.call", "forgec_runtime.constraints", "forgec_runtime.episode"
 _DOCUMENTS = "forgec_runtime.documents"
-_ENVIRONMENT, _QUERIES, _SCHEMA = "forgec_runtime.environment", "forgec_runtime.query", "forgec_runtime.schema"
+_ENVIRONMENT, _SCHEDULER = "forgec_runtime.environment", "forgec_runtime.scheduler"
+_QUERIES, _SCHEMA = "forgec_runtime.query", "forgec_runtime.schema"
 _SQL, _WORLD = "forgec_runtime.sql", "forgec_runtime.world"
 
 _RUNTIME = (
@@ -510,8 +511,8 @@ _RUNTIME = (
     Fault(
         "lists side by side end with the shortest",
         f"{_SQL}.lists",
-        "zip_longest(*(values or () for values in lists.values()))",
-        "zip(*(values or () for values in lists.values()))",
+        "zip_longest(*columns, numbers)",
+        "zip(*columns, numbers)",
         tools="side_by_side",
     ),
     Fault(
@@ -548,20 +549,20 @@ _RUNTIME = (
     ),
     Fault(
         "calls of one episode run last come first",
-        _ENVIRONMENT,
+        _SCHEDULER,
         "queue.append(call)",
         "queue.appendleft(call)",
         tools="next_job drop_jobs",
     ),
     Fault(
         "the answers to a query are exchanged between its calls",
-        _ENVIRONMENT,
+        _SCHEDULER,
         "zip(waiting, answers, strict=True)",
         "zip(waiting, reversed(answers), strict=True)",
     ),
     Fault(
         "a query is answered from another call's world",
-        _ENVIRONMENT,
+        _SCHEDULER,
         "asks.setdefault((id(call.episode.base), id(ask.query))",
         "asks.setdefault((0, id(ask.query))",
     ),
@@ -573,7 +574,7 @@ _RUNTIME = (
     ),
     Fault(
         "a query that fails for one call fails for all",
-        _ENVIRONMENT,
+        _SCHEDULER,
         "return [call for one in waiting for call in self._answer([one], later, results)]",
         "results[:] = [one or Result('fault', FAULT_TEXT) for one in results]; return []",
         tools="by_cast",

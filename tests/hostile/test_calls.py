@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from forgec_runtime import Environment, Result
-from forgec_runtime.tool import Arguments
+from forgec_runtime.arguments import Arguments
 from tests.hostile.desk import HEAD, packed
 
 SPEC = (

@@ -24,8 +24,9 @@ from forgec_runtime import (
     Workers,
     load_environment,
 )
+from forgec_runtime.arguments import Arguments
 from forgec_runtime.telemetry import Telemetry
-from forgec_runtime.tool import Arguments, Side
+from forgec_runtime.tool import Side
 
 LIBRARY = Path(__file__).parents[2] / "generated" / "library"
 LOANS: dict[str, Any] = {"member_id": "M001"}

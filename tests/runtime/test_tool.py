@@ -8,7 +8,7 @@ import pytest
 
 from forgec_runtime import Call, Parameter, Tool
 from forgec_runtime import types as t
-from forgec_runtime.tool import decode_arguments, unknown_tool
+from forgec_runtime.arguments import decode_arguments, unknown_tool
 
 
 def _echo(call: Call, *values: Any) -> Any:

@@ -24,17 +24,17 @@ def cancel_pending_order(call: Call, order_id: str, reason: str) -> Mapping[str,
     if reason not in ("no longer needed", "ordered by mistake"):
         raise Refusal("Invalid reason")
 
-    for p in call.each(
-        sql.ordered(call.where(ORDERS_PAYMENT_HISTORY, "order_id", order_id), "pos", "order_id")
+    for payment in call.each(
+        sql.ordered(call.where(ORDERS_PAYMENT_HISTORY, "order_id", order_id), "pos")
     ):
-        actions.pay(call, o["user_id"], p["payment_method_id"], -p["amount"])
+        actions.refund(call, o["user_id"], payment["payment_method_id"], payment["amount"])
         call.insert(
             ORDERS_PAYMENT_HISTORY,
             {
                 "order_id": order_id,
                 "transaction_type": "refund",
-                "amount": p["amount"],
-                "payment_method_id": p["payment_method_id"],
+                "amount": payment["amount"],
+                "payment_method_id": payment["payment_method_id"],
             },
         )
 

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
@@ -31,30 +30,27 @@ def exchange_delivered_order_items(
         raise Refusal(f"Number of {sql.text(gone)} not found.")
     if len(item_ids) != len(new_item_ids):
         raise Refusal("The number of items to be exchanged should match.")
+    swaps = sql.zipped({"old_id": item_ids, "new_id": new_item_ids}, "pos")
     difference: float = 0.0
 
-    pair_found: list[dict[str, Any]] = sql.zipped(
-        {"old_id": item_ids, "new_id": new_item_ids}, "pos"
-    )
-    for pair in call.each(pair_found):
+    for swap in call.each(swaps):
         item = sql.only(
             sql.ordered(
                 [
                     orders_items_row
                     for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
-                    if sql.eq(orders_items_row["item_id"], pair["old_id"])
+                    if sql.eq(orders_items_row["item_id"], swap["old_id"])
                 ],
                 "pos",
-                "order_id",
             )[:1]
         )
         if item is None:
-            raise Refusal(f"Item {sql.text(pair['old_id'])} not found")
-        variant = call.find(PRODUCTS_VARIANTS, (item["product_id"], pair["new_id"]))
+            raise Refusal(f"Item {sql.text(swap['old_id'])} not found")
+        variant = call.find(PRODUCTS_VARIANTS, (item["product_id"], swap["new_id"]))
         if variant is None:
             raise Refusal("Variant not found")
         if not variant["available"]:
-            raise Refusal(f"New item {sql.text(pair['new_id'])} not found or available")
+            raise Refusal(f"New item {sql.text(swap['new_id'])} not found or available")
         difference = sql.finite(difference + sql.finite(variant["price"] - item["price"]))
 
     difference = sql.round_even(difference, 2)
@@ -72,10 +68,8 @@ def exchange_delivered_order_items(
         o,
         {
             "status": "exchange requested",
-            "exchange_items": sql.held(sql.list_sort(item_ids), ORDERS, "exchange_items"),
-            "exchange_new_items": sql.held(
-                sql.list_sort(new_item_ids), ORDERS, "exchange_new_items"
-            ),
+            "exchange_items": sql.list_sort(item_ids),
+            "exchange_new_items": sql.list_sort(new_item_ids),
             "exchange_payment_method_id": payment_method_id,
             "exchange_price_difference": difference,
         },

@@ -23,7 +23,7 @@ def get_item_details(call: Call, item_id: str) -> Mapping[str, object]:
                 "price": products_variants_row["price"],
             }
             for products_variants_row in sql.ordered(
-                call.where(PRODUCTS_VARIANTS, "item_id", item_id), "product_id", "item_id"
+                call.where(PRODUCTS_VARIANTS, "item_id", item_id), "product_id"
             )[:1]
         ]
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from forgec_runtime import Call, Parameter, Refusal, Tool, sql
+from forgec_runtime import Call, Parameter, Refusal, Tool
 from forgec_runtime import types as t
 
 from ..schema import ORDERS
@@ -34,18 +34,14 @@ def modify_pending_order_address(
         ORDERS,
         o,
         {
-            "address": sql.held(
-                {
-                    "address1": address1,
-                    "address2": address2,
-                    "city": city,
-                    "country": country,
-                    "state": state,
-                    "zip": zip_,
-                },
-                ORDERS,
-                "address",
-            )
+            "address": {
+                "address1": address1,
+                "address2": address2,
+                "city": city,
+                "country": country,
+                "state": state,
+                "zip": zip_,
+            }
         },
     )
 

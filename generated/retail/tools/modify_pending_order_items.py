@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from forgec_runtime import Call, Parameter, Refusal, Tool, sql
 from forgec_runtime import types as t
@@ -37,32 +36,29 @@ def modify_pending_order_items(
         raise Refusal(f"{sql.text(gone)} not found")
     if len(item_ids) != len(new_item_ids):
         raise Refusal("The number of items to be exchanged should match")
+    swaps = sql.zipped({"old_id": item_ids, "new_id": new_item_ids}, "pos")
     difference: float = 0.0
 
-    pair_found: list[dict[str, Any]] = sql.zipped(
-        {"old_id": item_ids, "new_id": new_item_ids}, "pos"
-    )
-    for pair in call.each(pair_found):
-        if not sql.ne(pair["old_id"], pair["new_id"]):
+    for swap in call.each(swaps):
+        if not sql.ne(swap["old_id"], swap["new_id"]):
             raise Refusal("The new item id should be different from the old item id")
         item = sql.only(
             sql.ordered(
                 [
                     orders_items_row
                     for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
-                    if sql.eq(orders_items_row["item_id"], pair["old_id"])
+                    if sql.eq(orders_items_row["item_id"], swap["old_id"])
                 ],
                 "pos",
-                "order_id",
             )[:1]
         )
         if item is None:
-            raise Refusal(f"Item {sql.text(pair['old_id'])} not found")
-        variant = call.find(PRODUCTS_VARIANTS, (item["product_id"], pair["new_id"]))
+            raise Refusal(f"Item {sql.text(swap['old_id'])} not found")
+        variant = call.find(PRODUCTS_VARIANTS, (item["product_id"], swap["new_id"]))
         if variant is None:
             raise Refusal("Variant not found")
         if not variant["available"]:
-            raise Refusal(f"New item {sql.text(pair['new_id'])} not found or available")
+            raise Refusal(f"New item {sql.text(swap['new_id'])} not found or available")
         difference = sql.finite(difference + sql.finite(variant["price"] - item["price"]))
 
     method = call.find(USERS_PAYMENT_METHODS, (o["user_id"], payment_method_id))
@@ -86,26 +82,22 @@ def modify_pending_order_items(
             "payment_method_id": payment_method_id,
         },
     )
-    actions.pay(call, o["user_id"], payment_method_id, difference)
+    actions.charge(call, o["user_id"], payment_method_id, difference)
 
-    pair_found_2: list[dict[str, Any]] = sql.zipped(
-        {"old_id": item_ids, "new_id": new_item_ids}, "pos"
-    )
-    for pair_2 in call.each(pair_found_2):
+    for swap_2 in call.each(swaps):
         item_2 = sql.only(
             sql.ordered(
                 [
                     orders_items_row
                     for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
-                    if sql.eq(orders_items_row["item_id"], pair_2["old_id"])
+                    if sql.eq(orders_items_row["item_id"], swap_2["old_id"])
                 ],
                 "pos",
-                "order_id",
             )[:1]
         )
         if item_2 is None:
-            raise Refusal(f"Item {sql.text(pair_2['old_id'])} not found")
-        variant_2 = call.find(PRODUCTS_VARIANTS, (item_2["product_id"], pair_2["new_id"]))
+            raise Refusal(f"Item {sql.text(swap_2['old_id'])} not found")
+        variant_2 = call.find(PRODUCTS_VARIANTS, (item_2["product_id"], swap_2["new_id"]))
         orders_items_row = call.find(ORDERS_ITEMS, (order_id, item_2["pos"]))
         if orders_items_row is not None:
             call.update(
@@ -113,7 +105,7 @@ def modify_pending_order_items(
                 orders_items_row,
                 {
                     "item_id": sql.required(
-                        sql.short(pair_2["new_id"], "orders.items.item_id"), "orders.items.item_id"
+                        sql.short(swap_2["new_id"], "orders.items.item_id"), "orders.items.item_id"
                     ),
                     "price": sql.required(sql.field(variant_2, "price"), "orders.items.price"),
                     "options": sql.required(

@@ -58,14 +58,17 @@ def modify_pending_order_payment(
         },
     ):
         call.insert(ORDERS_PAYMENT_HISTORY, added)
-    actions.pay(
-        call, o["user_id"], payment_method_id, sql.required(sql.field(paid, "amount"), "pay.amount")
-    )
-    actions.pay(
+    actions.charge(
         call,
         o["user_id"],
-        sql.required(sql.field(paid, "payment_method_id"), "pay.method"),
-        sql.required(sql.neg(sql.field(paid, "amount")), "pay.amount"),
+        payment_method_id,
+        sql.required(sql.field(paid, "amount"), "charge.amount"),
+    )
+    actions.refund(
+        call,
+        o["user_id"],
+        sql.required(sql.field(paid, "payment_method_id"), "refund.method"),
+        sql.required(sql.field(paid, "amount"), "refund.amount"),
     )
 
     return call.document(ORDERS, o)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import reduce
 from itertools import zip_longest
@@ -28,9 +27,10 @@ def element(a: Sequence[Any] | None, position: int | None) -> Any:
 
 def zipped(lists: Mapping[str, Sequence[Any] | None], position: str) -> list[dict[str, Any]]:
     """The elements of lists side by side, with their number from 1; NULL where a list is shorter than another."""
+    columns = [values or () for values in lists.values()]
     names = (*lists, position)
-    rows = enumerate(zip_longest(*(values or () for values in lists.values())), 1)
-    return [dict(zip(names, (*values, number), strict=True)) for number, values in rows]
+    numbers = range(1, max(map(len, columns)) + 1)
+    return [dict(zip(names, row, strict=True)) for row in zip_longest(*columns, numbers)]
 
 
 def list_contains(a: list[Any] | None, wanted: Any) -> Any:
@@ -116,14 +116,27 @@ def list_has_any(a: list[Any], b: list[Any]) -> Any:
 @strict
 def contains_all(a: list[Any], b: list[Any]) -> Any:
     """Whether `a` has each element of `b` at least as often."""
-    return Counter(a) >= Counter(b)
+    return not _lacking(a, b)
 
 
 @strict
 def first_missing(a: list[Any], b: list[Any]) -> Any:
     """The first element of `b` that `a` has less often; NULL if there is none."""
-    missing = Counter(b) - Counter(a)
-    return next((part for part in b if part in missing), None)
+    missing = _lacking(a, b)
+    return next((part for part in b if part in missing), None) if missing else None
+
+
+def _lacking(a: list[Any], b: list[Any]) -> set[Any]:
+    """The elements that `a` has less often than `b`."""
+    left: dict[Any, int] = {}
+    for part in a:
+        left[part] = left.get(part, 0) + 1
+    lacking = set()
+    for part in b:
+        left[part] = count = left.get(part, 0) - 1
+        if count < 0:
+            lacking.add(part)
+    return lacking
 
 
 @strict

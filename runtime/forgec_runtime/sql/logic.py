@@ -18,15 +18,15 @@ def strict(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def and_(*operands: bool | None) -> bool | None:
-    if any(operand is False for operand in operands):
+    if False in operands:
         return False
-    return None if any(operand is None for operand in operands) else True
+    return None if None in operands else True
 
 
 def or_(*operands: bool | None) -> bool | None:
-    if any(operand is True for operand in operands):
+    if True in operands:
         return True
-    return None if any(operand is None for operand in operands) else False
+    return None if None in operands else False
 
 
 def not_(operand: bool | None) -> bool | None:
@@ -66,7 +66,10 @@ def in_(x: Any, *values: Any) -> bool | None:
 
 
 def coalesce(*values: Any) -> Any:
-    return next((value for value in values if value is not None), None)
+    for value in values:
+        if value is not None:
+            return value
+    return None
 
 
 def nullif(a: Any, b: Any) -> Any:

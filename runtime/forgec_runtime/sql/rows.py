@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from forgec_runtime.errors import Fault
@@ -17,7 +18,10 @@ def ordered(rows: list[Row], *columns: str) -> list[Row]:
         return rows
     for column in reversed(columns):
         name, descends = column.removeprefix("-"), column.startswith("-")
-        rows = sorted(rows, key=lambda row: ((row[name] is None) is not descends, row[name]), reverse=descends)
+        try:
+            rows = sorted(rows, key=itemgetter(name), reverse=descends)
+        except TypeError:  # a NULL is not compared with values
+            rows = sorted(rows, key=lambda row: ((row[name] is None) is not descends, row[name]), reverse=descends)
     return rows
 
 

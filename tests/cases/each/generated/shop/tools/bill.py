@@ -32,9 +32,7 @@ def bill(call: Call, customer_id: str) -> Sequence[Mapping[str, object]]:
         "order_id",
     )
     for o in call.each(o_found):
-        for l_ in call.each(
-            sql.ordered(call.where(LINES, "order_id", o["order_id"]), "-pos", "order_id")
-        ):
+        for l_ in call.each(sql.ordered(call.where(LINES, "order_id", o["order_id"]), "-pos")):
             pos = len(call.where(LINES, "order_id", order["order_id"]))
             call.insert(
                 LINES,
@@ -60,7 +58,7 @@ def bill(call: Call, customer_id: str) -> Sequence[Mapping[str, object]]:
         if orders_row is not None:
             call.delete(ORDERS, orders_row)
 
-    return sql.ordered(call.where(LINES, "order_id", order["order_id"]), "order_id", "pos")
+    return sql.ordered(call.where(LINES, "order_id", order["order_id"]), "pos")
 
 
 BILL = Tool(

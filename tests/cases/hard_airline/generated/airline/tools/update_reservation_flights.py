@@ -108,7 +108,6 @@ def update_reservation_flights(
                     and (cabin == r["cabin"])
                 ],
                 "pos",
-                "reservation_id",
             )[:1]
         )
         flight = call.find(FLIGHTS, leg["flight_number"])
@@ -163,9 +162,7 @@ def update_reservation_flights(
             },
         )
 
-    old = sql.ordered(
-        call.where(RESERVATIONS_FLIGHTS, "reservation_id", reservation_id), "reservation_id", "pos"
-    )
+    old = sql.ordered(call.where(RESERVATIONS_FLIGHTS, "reservation_id", reservation_id), "pos")
 
     for reservations_flights_row in sql.ordered(
         call.where(RESERVATIONS_FLIGHTS, "reservation_id", reservation_id), "reservation_id", "pos"

@@ -41,7 +41,6 @@ def raise_all(call: Call, order_id: str, by: Decimal) -> Decimal | None:
             for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
         ],
         "pos",
-        "item_id",
     )
     for i in call.each(i_found):
         orders_items_row = call.find(ORDERS_ITEMS, (order_id, i["pos"]))
