@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo train-demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2 real-model bench-rollouts
+.PHONY: demo train-demo test differential lint types format clean bench bench-constructs bench-compile bench-retail conformance tau2 real-model bench-rollouts compiled
 
 # Installs, compiles all specs, runs their tests, looks whether their tasks are certified, replays every gold task with a do-nothing agent beside it, prints the rewards.
 demo: $(VENV)/installed
@@ -33,6 +33,18 @@ test: $(VENV)/installed lint types tau2
 PROGRAMS ?= 100000
 differential: $(VENV)/installed
 	FORGEC_PROGRAMS=$(PROGRAMS) $(BIN)/pytest -n auto -vv tests/differential/test_programs.py
+
+# The runtime once more, the modules that every call goes through compiled to C by mypyc, where there is a C compiler.
+# RUNTIME=compiled has the targets below use it, and the others too: make bench-retail RUNTIME=compiled
+COMPILED := $(CURDIR)/$(VENV)/compiled
+compiled: $(VENV)/installed
+	HATCH_BUILD_HOOK_ENABLE_CUSTOM=true $(BIN)/pip install --quiet --disable-pip-version-check --no-deps --upgrade \
+		--no-build-isolation --target $(COMPILED) ./runtime
+
+ifeq ($(RUNTIME),compiled)
+export PYTHONPATH := $(COMPILED)
+bench bench-constructs bench-retail conformance differential: compiled
+endif
 
 # Speed and memory beside their goals; keeps the raw figures and draws docs/growth.png. Nothing else should run.
 bench: $(VENV)/installed

@@ -39,10 +39,16 @@ def indexes(plan: FunctionPlan, named: dict[str, str]) -> list[str]:
     """The constants that hold the indexes by more than a column, each once."""
     made = {index: index.computation for index in plan.indexes if index.computation is not None}
     return [
-        f"{computation.constant} = Index({index.of!r}, {type_source(computation.type, named)}, "
+        f"{computation.constant} = Index({index.of!r}, {_types_source(computation.type, named)}, "
         f"lambda row: {py.source(computation.value)})"
         for index, computation in made.items()
     ]
+
+
+def _types_source(types: Type | tuple[Type, ...], named: dict[str, str]) -> str:
+    if isinstance(types, tuple):
+        return f"({', '.join(type_source(type_, named) for type_ in types)})"
+    return type_source(types, named)
 
 
 def function(plan: FunctionPlan, first: tuple[str, str] = ("call", "Call")) -> str:

@@ -18,28 +18,31 @@ _TOTAL = (
 
 @dataclass(frozen=True)
 class Computation:
-    """How an index is computed in Python, of `row`, and the constant that holds that."""
+    """How an index is computed in Python, of `row`, and the constant that holds that.
+
+    An index by several things at once has a type for each, and its value is a tuple.
+    """
 
     constant: str
-    type: Type
+    type: Type | tuple[Type, ...]
     value: ast.expr
 
 
 @dataclass(frozen=True)
 class IndexPlan:
-    """An index of a table by a column or, with a computation, by an expression: `of` is its SQL."""
+    """An index of a table by a column or, with a computation, by expressions: `of` is their SQL."""
 
     table: str
-    of: str
+    of: str | tuple[str, ...]
     computation: Computation | None = field(default=None, compare=False)
 
 
-def is_total(tree: exp.Expr) -> bool:
-    """Whether an expression over one row can be computed of every row."""
-    return all(type(node) in _TOTAL for node in tree.walk())
+def is_total(tree: exp.Expr, *others: type[exp.Expr]) -> bool:
+    """Whether an expression over one row can be computed of every row; parts of these `others` can, too."""
+    return all(type(node) in _TOTAL or type(node) in others for node in tree.walk())
 
 
-def constant_name(table: str, of: str) -> str:
-    """`users` by `lower(email)` as the name of a constant: `USERS_BY_LOWER_EMAIL`."""
-    words = re.findall(r"\w+", of)
+def constant_name(table: str, of: str | tuple[str, ...]) -> str:
+    """`users` by `lower(email)` as the name of a constant: `USERS_BY_LOWER_EMAIL`; of several, the last word each."""
+    words = re.findall(r"\w+", of) if isinstance(of, str) else [re.findall(r"\w+", one)[-1] for one in of]
     return "_".join([table, "by", *words]).upper()

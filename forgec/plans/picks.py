@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from forgec.plans import python as py
 from forgec.plans.index import Computation, IndexPlan, constant_name, is_total
-from forgec.plans.keyed import column_of, conjuncts, equalities, plain_source
+from forgec.plans.keyed import Equality, column_of, conjuncts, equalities, plain_source
 from forgec.plans.lowered import Lowered, NoTwin
 from forgec.plans.names import free
 from forgec.sql.aggregates import operands
@@ -17,8 +17,8 @@ from forgec.sql.check import row_values
 from forgec.sql.emit import typed_null
 from forgec.sql.infer import infer
 from forgec.sql.nulls import may_be_null
-from forgec.sql.tree import Apply, Lookup, exp
-from forgec_runtime.types import Boolean, Date, Decimal, Enum, Integer, List, Text, Timestamp
+from forgec.sql.tree import Apply, Lookup, Value, exp
+from forgec_runtime.types import Boolean, Date, Decimal, Enum, Integer, List, Text, Timestamp, Type
 
 if TYPE_CHECKING:
     from forgec.model.spec import Table
@@ -81,40 +81,65 @@ def pick(low: Lowering, table: Table, alias: str, where: exp.Expr | None) -> Pic
     if best is None or spread > 1:
         raise NoTwin("no column has one value")
     row = f"{table.name}_row"
-    lowered = low.value(best.value)
-    column = column_of(best.named, table, alias)
-    if column is not None:
-        if lowered.type.sql != column.type.sql:
-            raise NoTwin(f"{column.name} is {column.type}, not {lowered.type}")
-        low.indexes.append(IndexPlan(table.name, column.name))
-        by: ast.expr = ast.Constant(column.name)
-    else:
-        by = _computed(low, table, alias, best.named, lowered)
-    found = py.call("call.where", py.name(table.name.upper()), by, lowered.node)
-    rest = [_alone(part) for part in conjuncts(where) if part is not best.part]
+    used = [one for its, one in known if its == spread == 1]
+    searched = low.attempt(lambda: _by_all(low, table, alias, used)) if len(used) > 1 else None
+    if searched is None:
+        used, searched = [best], _by_one(low, table, alias, best)
+    found = py.call("call.where", py.name(table.name.upper()), *searched)
+    rest = [_alone(part) for part in conjuncts(where) if not any(part is one.part for one in used)]
     tests = on_row(low, table.name, row, lambda: low.row_conditions(rest, alias))
     columns = (column_of(one.named, table, alias) for _, one in known)
     return Pick(table, alias, row, found, tests, frozenset(column.name for column in columns if column is not None))
 
 
-def _computed(low: Lowering, table: Table, alias: str, named: exp.Expr, wanted: Lowered) -> ast.expr:
-    """The constant that holds an index by an expression over the row. Raises `NoTwin`."""
+def _by_one(low: Lowering, table: Table, alias: str, equality: Equality) -> tuple[ast.expr, ast.expr]:
+    """What an index finds rows by, a column or the constant of an expression, and the value it is to have."""
+    wanted = low.value(equality.value)
+    column = column_of(equality.named, table, alias)
+    if column is None:
+        text, made = _computed(low, table, alias, equality.named, wanted)
+        return _constant(low, table, text, made.type, made.node), wanted.node
+    if wanted.type.sql != column.type.sql:
+        raise NoTwin(f"{column.name} is {column.type}, not {wanted.type}")
+    low.indexes.append(IndexPlan(table.name, column.name))
+    return ast.Constant(column.name), wanted.node
+
+
+def _by_all(low: Lowering, table: Table, alias: str, equalities: list[Equality]) -> tuple[ast.expr, ast.expr]:
+    """The same for several values at once. Raises `NoTwin` where one of them could fail: it might not be needed."""
+    if not all(is_total(equality.value, Value) for equality in equalities):
+        raise NoTwin("a value is computed")
+    wanted = [low.value(equality.value) for equality in equalities]
+    parts = [
+        _computed(low, table, alias, equality.named, value) for equality, value in zip(equalities, wanted, strict=True)
+    ]
+    texts, types = tuple(text for text, _ in parts), tuple(made.type for _, made in parts)
+    row = ast.Tuple([made.node for _, made in parts], ast.Load())
+    return _constant(low, table, texts, types, row), ast.Tuple([value.node for value in wanted], ast.Load())
+
+
+def _computed(low: Lowering, table: Table, alias: str, named: exp.Expr, wanted: Lowered) -> tuple[str, Lowered]:
+    """An expression over a row: its SQL, and its Python of `row`. Raises `NoTwin`."""
     made = on_row(low, table.name, "row", lambda: low.value(row_values(_alone(named), alias)))
     if made.type.sql != wanted.type.sql:
         raise NoTwin(f"{made.type} is compared with {wanted.type} by DuckDB")
     bare = named.copy()
     for column in bare.find_all(exp.Column):
         column.set("table", None)
-    text = low.checker.emitter.text(bare, typed_null)
-    known = next((i for i in low.indexes if (i.table, i.of) == (table.name, text) and i.computation), None)
+    return low.checker.emitter.text(bare, typed_null), made
+
+
+def _constant(
+    low: Lowering, table: Table, of: str | tuple[str, ...], type_: Type | tuple[Type, ...], value: ast.expr
+) -> ast.expr:
+    """The constant that holds an index by expressions over the row."""
+    known = next((i for i in low.indexes if (i.table, i.of) == (table.name, of) and i.computation), None)
     if known is None or known.computation is None:
-        name = free(constant_name(table.name, text), low.constants())
-        computation = Computation(name, made.type, made.node)
-        low.indexes.append(IndexPlan(table.name, text, computation))
-    else:
-        computation = known.computation
-        low.indexes.append(known)
-    return py.name(computation.constant)
+        name = free(constant_name(table.name, of), low.constants())
+        known = IndexPlan(table.name, of, Computation(name, type_, value))
+    assert known.computation is not None
+    low.indexes.append(known)
+    return py.name(known.computation.constant)
 
 
 def on_row(low: Lowering, table: str, row: str, plan: Callable[[], T]) -> T:
@@ -187,7 +212,7 @@ def _list_of(low: Lowering, select: exp.Expr, item: exp.ArrayAgg) -> Lowered:
     plain = all(isinstance(infer(term), _PLAIN) for term in terms)
     if not plain or item.find(exp.Distinct) or any(term.args.get("nulls_first") for term in ordered):
         raise NoTwin("an order that DuckDB knows")
-    signed = [f"-{c}" if term.args.get("desc") else c for c, term in zip(columns, ordered, strict=True)]
+    signed = [f"-{c}" if term.args.get("desc") else str(c) for c, term in zip(columns, ordered, strict=True)]
     order = picked.deciding([*signed, name])
     rows = py.call("sql.ordered", picked.each(None), *(ast.Constant(column) for column in order))
     listed = ast.ListComp(py.item(py.name(picked.row), name), [py.loop(picked.row, rows)])

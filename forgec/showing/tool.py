@@ -181,7 +181,11 @@ def _planned(tool: m.Tool, plan: PackagePlan) -> list[tuple[str | None, Function
 
 def _indexes(tool: m.Tool, plan: PackagePlan) -> list[dict[str, Any]]:
     """The columns, or expressions over a row, by whose values the tool finds rows without a query."""
-    used = [(index.table, index.of, name) for name, function in _planned(tool, plan) for index in function.indexes]
+    used = [
+        (index.table, index.of if isinstance(index.of, str) else ", ".join(index.of), name)
+        for name, function in _planned(tool, plan)
+        for index in function.indexes
+    ]
     tables = plan.spec.tables
     return [{"table": tables[table].title, "by": by, "function": name} for table, by, name in dict.fromkeys(used)]
 

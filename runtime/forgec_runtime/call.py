@@ -196,9 +196,9 @@ class Call:
     def where(self, table: Table[Row], column: str | Index, value: Any) -> list[Row]:
         """The rows that have a value in a column, as they are now, in no certain order. NULL is no value.
 
-        With an `Index`, the rows of which it makes that value.
+        With an `Index`, the rows of which it makes that value, or those values.
         """
-        if value is None:
+        if value is None or (type(value) is tuple and None in value):
             return []
         rows = self._at_first(table, column, value)
         changed = self._changed(table.name)

@@ -52,10 +52,10 @@ class Tie:
 
 @dataclass(frozen=True)
 class Index:
-    """What rows are searched by that is no column: an expression over a row, for DuckDB and in Python."""
+    """What rows are searched by that is no column: an expression over a row, for DuckDB and in Python; or several."""
 
-    sql: str
-    type: Type = field(compare=False)
+    sql: str | tuple[str, ...]
+    type: Type | tuple[Type, ...] = field(compare=False)
     of: Callable[[Any], Any] = field(compare=False)
 
 

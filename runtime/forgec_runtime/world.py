@@ -151,8 +151,8 @@ class Base:
         """What `documents` has put together of rows and those nested in them."""
         self.weights: dict[str, dict[Key, int]] = {name: {} for name in tables}
         """What rows take that episodes have changed."""
-        self._indexes: dict[str, dict[str, dict[Any, list[Any]]]] = {name: {} for name in tables}
-        """By table, and by the name of a column or the SQL of an expression."""
+        self._indexes: dict[str, dict[str | tuple[str, ...], dict[Any, list[Any]]]] = {name: {} for name in tables}
+        """By table, and by the name of a column or the SQL of expressions."""
         lock(connection)
         for name, table in tables.items():
             ((count,),) = fetch(connection, f'select count(*) from "{name}"')
@@ -194,11 +194,15 @@ class Base:
         wanted = list(dict.fromkeys(values))
         found: dict[Any, list[Any]] = {value: [] for value in wanted}
         by = column if isinstance(column, Index) else Index(f'"{column}"', table.types[column], itemgetter(column))
-        statement = (
-            f'select {table.select_list} from "{table.name}"'
-            f" where {by.sql} in (select unnest($1::{by.type.sql}[])) order by {table.key_list}"
-        )
-        for row_values in self.connection.execute(statement, [wanted]).fetchall():
+        if isinstance(by.type, tuple):
+            lists = [list(part) for part in zip(*wanted, strict=True)]
+            unnested = ", ".join(f"unnest(${i}::{type_.sql}[]) as __{i}" for i, type_ in enumerate(by.type, 1))
+            same = " and ".join(f"{sql} = __{i}" for i, sql in enumerate(by.sql, 1))
+            matching = f"exists (select 1 from (select {unnested}) where {same})"
+        else:
+            lists, matching = [wanted], f"{by.sql} in (select unnest($1::{by.type.sql}[]))"
+        statement = f'select {table.select_list} from "{table.name}" where {matching} order by {table.key_list}'
+        for row_values in self.connection.execute(statement, lists).fetchall():
             row = dict(zip(table.names, row_values, strict=True))
             found[by.of(row)].append(row)
         self._indexes[table.name][column if isinstance(column, str) else column.sql].update(found)

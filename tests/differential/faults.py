@@ -523,6 +523,13 @@ _RUNTIME = (
         tools="by_expression",
     ),
     Fault(
+        "an index by several values is one by the first of them",
+        "forgec.plans.picks",
+        "row = ast.Tuple([made.node for _, made in parts], ast.Load())",
+        "row = ast.Tuple([parts[0][1].node for _ in parts], ast.Load())",
+        tools="by_expression write_by_expression",
+    ),
+    Fault(
         "an index gives every row that the episode changed",
         _CALL,
         "if row is not None and of(row) == value)",

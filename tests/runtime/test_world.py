@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forgec_runtime import Call, Column, Environment, LoadError, Query, Table, World, encoding
+from forgec_runtime import Call, Column, Environment, Index, LoadError, Query, Table, World, encoding
 from forgec_runtime import types as t
 from forgec_runtime import world as worlds
 from forgec_runtime.engine import EngineError
@@ -27,7 +27,11 @@ LARGE = 12_000
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    extra = (tool(titles, isbns=t.List(t.Text())), tool(buy_more, least=t.Integer()))
+    extra = (
+        tool(titles, isbns=t.List(t.Text())),
+        tool(buy_more, least=t.Integer()),
+        tool(named, title=t.Text(), copies=t.Integer()),
+    )
     return make_library(tmp_path_factory.mktemp("large"), books=LARGE, extra=extra)
 
 
@@ -47,6 +51,15 @@ MANY = Query(
 def buy_more(call: Call, least: int) -> None:
     for changed, row in call.matches(BOOKS, MANY, least):
         call.update(BOOKS, row, {"copies": changed["new_copies"]})
+
+
+BY_TITLE_AND_COPIES = Index(
+    ("lower(title)", "copies"), (t.Text(), t.Integer()), lambda row: (row["title"].lower(), row["copies"])
+)
+
+
+def named(call: Call, title: str, copies: int) -> list[str]:
+    return [row["isbn"] for row in call.where(BOOKS, BY_TITLE_AND_COPIES, (title.lower(), copies))]
 
 
 def test_an_environment_knows_its_worlds(tmp_path: Path) -> None:
@@ -71,6 +84,18 @@ def test_rows_of_a_large_table_are_fetched_together_and_once(large: Environment)
     large.step(calls)
     # that there is no such row is remembered, too
     assert large.executions == before + 1
+
+
+def test_rows_of_a_large_table_are_found_by_several_values_at_once(large: Environment) -> None:
+    before = large.executions
+    asked = [("BOOK 7", 7), ("book 7", 8), ("Book 11000", 11_000), ("book 7", 7)]
+    results = large.step([(large.reset("front_desk"), "named", {"title": a, "copies": b}) for a, b in asked])
+    assert [result.value for result in results] == [["B7"], [], ["B11000"], ["B7"]]
+    assert large.executions == before + 1
+    episode = large.reset("front_desk")
+    assert large.call(episode, "buy_more", least=LARGE - 1).ok
+    assert large.call(episode, "named", title="book 11999", copies=LARGE - 1).value == []
+    assert large.call(episode, "named", title="book 11999", copies=LARGE).value == ["B11999"]
 
 
 def test_a_call_may_need_row_after_row(large: Environment) -> None:

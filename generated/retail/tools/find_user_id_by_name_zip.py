@@ -9,8 +9,14 @@ from forgec_runtime import types as t
 
 from ..schema import USERS
 
-USERS_BY_LOWER_NAME_FIRST_NAME = Index(
-    "LOWER(name.first_name)", t.Text(), lambda row: sql.lower(row["name"]["first_name"])
+USERS_BY_FIRST_NAME_LAST_NAME_ZIP = Index(
+    ("LOWER(name.first_name)", "LOWER(name.last_name)", "address.zip"),
+    (t.Text(), t.Text(), t.Text()),
+    lambda row: (
+        sql.lower(row["name"]["first_name"]),
+        sql.lower(row["name"]["last_name"]),
+        row["address"]["zip"],
+    ),
 )
 
 
@@ -20,14 +26,11 @@ def find_user_id_by_name_zip(call: Call, first_name: str, last_name: str, zip_: 
         [
             users_row["user_id"]
             for users_row in sql.ordered(
-                [
-                    users_row
-                    for users_row in call.where(
-                        USERS, USERS_BY_LOWER_NAME_FIRST_NAME, sql.lower(first_name)
-                    )
-                    if sql.lower(users_row["name"]["last_name"]) == sql.lower(last_name)
-                    and users_row["address"]["zip"] == zip_
-                ],
+                call.where(
+                    USERS,
+                    USERS_BY_FIRST_NAME_LAST_NAME_ZIP,
+                    (sql.lower(first_name), sql.lower(last_name), zip_),
+                ),
                 "user_id",
             )[:1]
         ]

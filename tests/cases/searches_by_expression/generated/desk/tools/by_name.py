@@ -11,8 +11,14 @@ from forgec_runtime import types as t
 
 from ..schema import PEOPLE
 
-PEOPLE_BY_LOWER_NAME_FIRST_NAME = Index(
-    "LOWER(name.first_name)", t.Text(), lambda row: sql.lower(row["name"]["first_name"])
+PEOPLE_BY_FIRST_NAME_LAST_NAME_ZIP = Index(
+    ("LOWER(name.first_name)", "LOWER(name.last_name)", "address.zip"),
+    (t.Text(), t.Text(), t.Text()),
+    lambda row: (
+        sql.lower(row["name"]["first_name"]),
+        sql.lower(row["name"]["last_name"]),
+        sql.field(row["address"], "zip"),
+    ),
 )
 
 
@@ -20,14 +26,11 @@ def by_name(call: Call, first: str, last: str, zip_: str) -> Mapping[str, object
     """The first of several conditions finds the rows."""
     result = sql.only(
         sql.ordered(
-            [
-                people_row
-                for people_row in call.where(
-                    PEOPLE, PEOPLE_BY_LOWER_NAME_FIRST_NAME, sql.lower(first)
-                )
-                if sql.lower(people_row["name"]["last_name"]) == sql.lower(last)
-                and sql.eq(sql.field(people_row["address"], "zip"), zip_)
-            ],
+            call.where(
+                PEOPLE,
+                PEOPLE_BY_FIRST_NAME_LAST_NAME_ZIP,
+                (sql.lower(first), sql.lower(last), zip_),
+            ),
             "person_id",
         )[:1]
     )
