@@ -140,4 +140,4 @@ $(VENV)/installed: pyproject.toml runtime/pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build runtime/build .pytest_cache .mypy_cache .ruff_cache .hypothesis

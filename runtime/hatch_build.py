@@ -8,7 +8,6 @@ takes a C compiler. Without that variable the wheel is Python alone, and runs ev
 import os
 from contextlib import chdir
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -27,7 +26,7 @@ class CompiledModules(BuildHookInterface[Any]):
         from mypyc.build import mypycify
         from setuptools import Distribution
 
-        made = Path(mkdtemp(prefix="forgec-runtime-"))
+        made = Path(self.root, "build", "compiled")  # is asked for twice, and quick the second time
         with chdir(self.root):
             extensions = mypycify(
                 ["--strict", *(f"forgec_runtime/{name}.py" for name in MODULES)],

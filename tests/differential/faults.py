@@ -518,8 +518,9 @@ _RUNTIME = (
     Fault(
         "an index by an expression is one by what it is made of",
         "forgec.plans.picks",
-        "computation = Computation(name, made.type, made.node)",
-        'computation = Computation(name, made.type, py.item(py.name("row"), next(iter(table.columns)).name))',
+        "return _constant(low, table, text, made.type, made.node), wanted.node",
+        'return _constant(low, table, text, made.type, py.item(py.name("row"), next(iter(table.columns)).name)), '
+        "wanted.node",
         tools="by_expression",
     ),
     Fault(
@@ -681,8 +682,8 @@ _RUNTIME = (
     Fault(
         "NULL and false is NULL",
         f"{_SQL}.logic",
-        "if any(operand is False for operand in operands):",
-        "if all(operand is False for operand in operands):",
+        "if False in operands:",
+        "if operands.count(False) == len(operands):",
     ),
     Fault(
         "`between` with NULL leaves out its end",
@@ -756,7 +757,7 @@ _RUNTIME = (
     Fault(
         "a list has all elements that it has once",
         f"{_SQL}.lists",
-        "return Counter(a) >= Counter(b)",
+        "return not _lacking(a, b)",
         "return set(a) >= set(b)",
         tools="of_lists",
     ),
