@@ -2,10 +2,10 @@
 
     .venv/bin/python -m benchmarks.rollouts [--quick]
 
-The agent looks nine times at something in the library and then says that it is done; a step is one of its turns, with
-the call that it makes. Over HTTP the model is a server in a process of its own on this machine, which answers at once;
-the client's share is what its requests cost when nobody plays. Processor time is that of this process, all threads.
-Nothing else should run.
+The agent looks nine times at something in the library and then says that it is done, which its user is content with; a
+step is one of its turns, with the call that it makes. Over HTTP the model is a server in a process of its own on this
+machine, which answers at once; the client's share is what its requests cost when nobody plays. Processor time is that
+of this process, all threads. Nothing else should run.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ async def played(environment: Environment, agents: Agents, episodes: int, at_onc
         trajectory.line()
         turns += trajectory.turns
 
-    user = players.user("scripted")
+    user = players.user("briefed")
     async with AsyncEnvironment(environment) as front:
         runner = Runner(environment, front, Setup(Side("it"), user.side, agents, user.play), done, [])
         wall, cpu = time.perf_counter(), time.process_time()
