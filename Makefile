@@ -102,7 +102,7 @@ fuzz: $(VENV)/installed
 	$(BIN)/python -m tests.hostile.policy --seeds 10 --first $(SEED) --calls 10000 generated/*
 	$(BIN)/python -m tests.hostile.fuzzing --inputs $(INPUTS) --seed $(SEED)
 
-# The plug-in in the real source of NeMo-RL, on a CPU: CHECKOUT names its folder.
+# The plug-in in the real source of NeMo-RL, on a CPU: CHECKOUT names its folder; VERL and SKYRL may name those of others.
 .PHONY: nemo-contract
 NEMO := $(VENV)-nemo
 nemo-contract:
@@ -110,7 +110,7 @@ nemo-contract:
 	@test -f $(NEMO)/installed || { \
 		$(PYTHON) -m venv $(NEMO) && $(NEMO)/bin/pip install --quiet --disable-pip-version-check \
 			-r tests/cluster/contract/requirements.txt -e ./runtime -e . && touch $(NEMO)/installed; }
-	NEMO_RL=$(abspath $(CHECKOUT)) PYTHONPATH=$(abspath $(CHECKOUT)) NO_VCS_VERSION=1 RAY_AUTH_MODE=disabled \
+	NEMO_RL=$(abspath $(CHECKOUT)) VERL=$(abspath $(VERL)) SKYRL=$(abspath $(SKYRL)) PYTHONPATH=$(abspath $(CHECKOUT)) NO_VCS_VERSION=1 RAY_AUTH_MODE=disabled \
 		$(NEMO)/bin/python -m pytest -p no:cacheprovider -W ignore tests/cluster/contract
 
 # How many cores of environments a fleet of GPUs needs. Nothing else should run.
