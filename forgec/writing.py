@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 
-def write_whole(path: Path, data: bytes, like: os.stat_result | None = None) -> None:
-    """Put a file there in one step, with the permissions of another and, if that is allowed, its owner.
+def write_whole(path: Path, data: bytes | Iterable[bytes], like: os.stat_result | None = None) -> None:
+    """Put a file there in one step, all of its data or part by part, with the permissions of another and, if that is
+    allowed, its owner.
 
     Raises `OSError`; what was there before is then still there.
     """
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".forgec-")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines([data] if isinstance(data, bytes) else data)
         if like is not None:
             with suppress(PermissionError):
                 os.chown(temporary, like.st_uid, like.st_gid)

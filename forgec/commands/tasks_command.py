@@ -163,8 +163,7 @@ def _make(
             outcome = run(maker, choosing, unfinished, _progress(choosing.count))
             if rewording is not None:
                 rewording.of(maker, outcome)
-        old = target.read_text(encoding="utf-8") if target.is_file() else ""
-        write_whole(target, merged(old, outcome.lines, replace=replace).encode("utf-8"))
+        write_whole(target, merged(target, outcome.lines, replace=replace))
         unfinished.end()
     except (OSError, UnicodeDecodeError) as error:
         _fail(f"{target.as_posix()} cannot be written: {getattr(error, 'strerror', None) or error}")
@@ -173,7 +172,7 @@ def _make(
     else:
         click.echo(_told(outcome.report))
         click.echo(f"{checked.path.as_posix()} -> {target.as_posix()}")
-    sys.exit(0 if len(outcome.lines) == choosing.count else 1)
+    sys.exit(0 if outcome.report["tasks"] == choosing.count else 1)
 
 
 @dataclass(frozen=True)
@@ -193,7 +192,7 @@ class Rewording:
         prices, traffic = self.options.all_prices(), self.options.traffic()
         try:
             client = self.options.client(self.options.endpoint(self.name), budget, prices, traffic)
-            done = rewrite(maker, outcome.lines, client, meter)
+            done = rewrite(maker, list(outcome.lines), client, meter)
         except SetupError as error:
             _fail(str(error))
         finally:
@@ -228,6 +227,12 @@ def _told(report: dict[str, Any]) -> str:
         like, of = report["contamination"]["like"], report["contamination"]["given"]
         lines.append(f"contamination: {like} drafts were like one of {of} given tasks, and left out")
         lines += [f"  {made} like {other}, by {why}" for made, other, why in report["contamination"]["pairs"][:4]]
+    if "exhausted" in report:
+        found = report["exhausted"]
+        missing = ", ".join(f"{number} {level}" for level, number in found["missing"].items())
+        lines.append(
+            f"no more were found: the last {found['drafts']} drafts came to {found['tasks']}; missing: {missing}"
+        )
     for title in ("not certified", "left out", "reasoning"):
         if report[title]:
             lines.append(f"{title}: " + ", ".join(f"{number} {what}" for what, number in report[title].items()))

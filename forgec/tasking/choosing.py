@@ -47,6 +47,10 @@ class Choosing:
             return {level: float(self.weights.get(level, 0)) for level in LEVELS}
         return {level: max(self._quota(level) - self.levels[level], 0) for level in LEVELS}
 
+    def missing(self) -> dict[str, int]:
+        """How many of each level were not found."""
+        return {level: lack for level in LEVELS if (lack := self._quota(level) - self.levels[level]) > 0}
+
     def keeps(self, line: Mapping[str, Any], level: Level) -> bool:
         """Whether a task is kept; it is counted then."""
         key = alike(line)

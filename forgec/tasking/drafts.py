@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -67,6 +68,8 @@ class Draft:
     wish: list[tuple[str, Guard | None]] = field(default_factory=list)
     """What is tried next, the last first."""
     failed: dict[str, int] = field(default_factory=dict)
+    tried: Counter[str] = field(default_factory=Counter)
+    """How often a call of a tool, or a refusal by a guard, was looked for."""
     rounds: int = 0
     change: list[str] = field(default_factory=list)
     """What is otherwise in the beginning than in its world, in SQL, and in which tables."""

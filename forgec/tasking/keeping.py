@@ -1,11 +1,12 @@
-"""Where made tasks are kept: while they are made, batch by batch, so that a run that was cut short goes on; and in the
+"""Where made tasks are kept: while they are made, round by round, so that a run that was cut short goes on; and in the
 end among the tasks of a file, whose other lines stay as they are.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,49 +17,65 @@ MADE = "made"
 
 
 class Unfinished:
-    """A run on its way: a file with a batch a line, after a line that says what the run is."""
+    """A run on its way: a file with a round a line, after a line that says what the run is."""
 
     def __init__(self, path: Path, run: dict[str, Any]) -> None:
         self.path = path
         self.run = run
 
-    def batches(self) -> Iterator[dict[str, Any]]:
-        """The batches of this run that are done; none if the file is another run's, or cut off before the first."""
-        if not self.path.is_file():
-            return
-        lines = self.path.read_text(encoding="utf-8").split("\n")
-        if not lines or _read(lines[0]) != self.run:
-            return
-        for text in lines[1:]:
-            batch = _read(text)
-            if batch is None:
-                return
-            yield batch
+    def rounds(self) -> Iterator[dict[str, Any]]:
+        """The rounds of this run that are done, one after the other; none if the file is another run's.
 
-    def begin(self, batches: Iterable[dict[str, Any]]) -> None:
-        """Begin the file, with what is done already. Raises `OSError`."""
-        lines = [json.dumps(line, sort_keys=True) for line in (self.run, *batches)]
-        write_whole(self.path, "".join(f"{line}\n" for line in lines).encode())
+        What comes after the last whole one, cut off as it may be, is taken off the file. Raises `OSError`.
+        """
+        end = 0
+        if self.path.is_file():
+            with self.path.open("rb") as file:
+                for number, data in enumerate(file):
+                    found = _read(data.decode("utf-8", "replace")) if data.endswith(b"\n") else None
+                    if found is None or (number == 0 and found != self.run):
+                        break
+                    end += len(data)
+                    if number:
+                        yield found
+        if end:
+            os.truncate(self.path, end)
+        else:
+            write_whole(self.path, _written(self.run))
 
-    def add(self, batch: dict[str, Any]) -> None:
-        """A batch is done. Raises `OSError`."""
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(batch, sort_keys=True) + "\n")
+    def add(self, done: Mapping[str, Any]) -> None:
+        """A round is done. Raises `OSError`."""
+        with self.path.open("ab") as file:
+            file.write(_written(done))
+
+    def lines(self) -> Iterator[str]:
+        """The tasks of all rounds that are done."""
+        with self.path.open(encoding="utf-8", newline="\n") as file:
+            next(file)
+            for text in file:
+                yield from json.loads(text)["lines"]
 
     def end(self) -> None:
         """The run is done."""
         self.path.unlink(missing_ok=True)
 
 
-def merged(old: str, made: Iterable[str], *, replace: bool) -> str:
-    """The text of a file of tasks with those that were made: after the others, which stay as they are.
+def merged(old: Path, made: Iterable[str], *, replace: bool) -> Iterator[bytes]:
+    """The lines of a file of tasks, and those that were made after them; the old ones stay as they are.
 
     Tasks that were made earlier stay, too, or go where the new ones `replace` them; one that is there is not repeated.
+    Raises `OSError`, `UnicodeDecodeError`.
     """
-    kept = [line for line in old.splitlines() if line.strip() and not (replace and is_made(line))]
-    names = {name for line in kept if (name := _name(line)) is not None}
-    new = [line for line in made if _name(line) not in names]
-    return "".join(f"{line}\n" for line in [*kept, *new])
+    names: set[str] = set()
+    if old.is_file():
+        with old.open(encoding="utf-8", newline="") as file:
+            for line in (text.rstrip("\r\n") for text in file):
+                if line.strip() and not (replace and is_made(line)):
+                    names.add(_name(line) or "")
+                    yield f"{line}\n".encode()
+    for line in made:
+        if _name(line) not in names:
+            yield f"{line}\n".encode()
 
 
 def is_made(line: str) -> bool:
@@ -70,6 +87,10 @@ def is_made(line: str) -> bool:
 def _name(line: str) -> str | None:
     task = _read(line)
     return task.get("name") if isinstance(task, dict) else None
+
+
+def _written(value: Any) -> bytes:
+    return (json.dumps(value, sort_keys=True) + "\n").encode()
 
 
 def _read(text: str) -> Any:

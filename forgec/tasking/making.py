@@ -6,7 +6,7 @@ import hashlib
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,8 +29,10 @@ from forgec.tasking.walks import attempt, walk
 from forgec.tasking.words import Words
 from forgec_runtime.tasks import Task
 
-BATCH = 128
-"""How many drafts walk together."""
+WALKING, CERTIFYING = 1024, 512
+"""How many drafts walk together, and how many tasks are certified together: more take less time each, and more memory.
+What is made does not depend on it.
+"""
 
 SIZES: Mapping[str, tuple[tuple[int, ...], ...]] = {
     "easy": ((0, 1, 1, 1), (0, 0, 1), (0,)),
@@ -69,14 +71,21 @@ class Maker:
         self.words = Words(self.ground.spec, self.ground.people.table)
         self.reader = Reader(self.ground.spec)
 
-    def batch(self, number: int, size: int, levels: Mapping[str, float]) -> list[Made]:
-        """The tasks, still to be certified, that a batch of drafts comes to; `levels` says how much of each difficulty
-        is wanted.
+    def round(self, first: int, size: int, levels: Mapping[str, float]) -> list[Made]:
+        """The tasks, still to be certified, that so many drafts come to, the `first` of them with this number; `levels`
+        says how much of each difficulty is wanted. No draft knows of the others.
         """
-        drafts = [self._draft(number * BATCH + i, levels) for i in range(size)]
-        walk(self.ground, self.rows, drafts, self.coverage)
-        distract(self.ground, self.rows, drafts)
-        return self._filled(self._sound(drafts))
+        found: list[Made] = []
+        tried: Counter[str] = Counter()
+        for start in range(first, first + size, WALKING):
+            drafts = [self._draft(number, levels) for number in range(start, min(start + WALKING, first + size))]
+            walk(self.ground, self.rows, drafts, self.coverage)
+            distract(self.ground, self.rows, drafts)
+            found += self._filled(self._sound(drafts))
+            for draft in drafts:
+                tried.update(draft.tried)
+        self.coverage.tried.update(tried)
+        return found
 
     def _sound(self, drafts: list[Draft]) -> list[Draft]:
         """Those in which something is done, and nothing that is refused is allowed in the end."""
@@ -150,15 +159,17 @@ class Maker:
             return None
         return Made(draft, plan, edges, data, read[1])
 
-    def certified(self, batch: list[Made]) -> Iterator[Made]:
+    def certified(self, tasks: Sequence[Made]) -> Iterator[Made]:
         """Those of some tasks that are certified."""
-        for made, verdict in zip(batch, certify(self.ground.env, [m.task for m in batch], self.process), strict=True):
-            if not verdict.certified:
-                first = verdict.failed[0]
-                self._drop(f"{first.check}: {first.evidence}")
-                continue
-            made.verdict = verdict
-            yield made
+        for start in range(0, len(tasks), CERTIFYING):
+            batch = tasks[start : start + CERTIFYING]
+            verdicts = certify(self.ground.env, [made.task for made in batch], self.process)
+            for made, verdict in zip(batch, verdicts, strict=True):
+                if verdict.certified:
+                    made.verdict = verdict
+                    yield made
+                else:
+                    self._drop(f"{verdict.failed[0].check}: {verdict.failed[0].evidence}")
 
     def count(self, made: Made) -> None:
         """A task is kept: what it exercises is covered."""

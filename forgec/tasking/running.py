@@ -1,105 +1,137 @@
-"""A run: batches of tasks until there are as many as are wanted, kept as they come."""
+"""A run: rounds of drafts until there are as many tasks as are wanted, kept as they come."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from forgec.tasking.choosing import Choosing
 from forgec.tasking.keeping import Unfinished
-from forgec.tasking.making import BATCH, Made, Maker, measured
+from forgec.tasking.making import Made, Maker, measured
 from forgec.tasking.measuring import LEVELS, Measured
 
-LEAST = 16
-"""How many drafts a batch has at least."""
-PATIENCE, IDLE = 3, 8
-"""After so many batches in a row that add nothing other levels will do, and then a run gives up."""
+ROUND, LEAST = 1024, 16
+"""How many drafts a round has at most, and at least. What is exercised by their tasks is known to the next round."""
+POOR = 100
+"""A round is poor in which not even one of so many drafts came to a task that was kept."""
+PATIENCE, IDLE = 2, 5
+"""After so many poor rounds in a row other levels will do, and then a run gives up."""
 
 
 @dataclass
 class Outcome:
     """What a run came to: the lines, and its report."""
 
-    lines: list[str] = field(default_factory=list)
-    report: dict[str, Any] = field(default_factory=dict)
+    lines: Iterable[str]
+    report: dict[str, Any]
+
+
+@dataclass
+class _Tally:
+    """What the rounds of a run came to so far."""
+
+    tasks: int = 0
+    drafts: int = 0
+    chosen: int = 0
+    poor: int = 0
+    """How many rounds in a row were poor, and what they came to."""
+    last: Counter[str] = field(default_factory=Counter)
+    scores: Counter[str] = field(default_factory=Counter)
+    kinds: Counter[str] = field(default_factory=Counter)
+    mutants: Counter[str] = field(default_factory=Counter)
+
+    def add(self, done: Mapping[str, Any]) -> None:
+        kept = len(done["lines"])
+        self.tasks, self.drafts, self.chosen = (
+            self.tasks + kept,
+            self.drafts + done["drafts"],
+            self.chosen + done["made"],
+        )
+        poor = kept * POOR < done["drafts"]
+        self.poor = self.poor + 1 if poor else 0
+        self.last = self.last + Counter(drafts=done["drafts"], kept=kept) if poor else Counter()
+        self.scores.update(done["scores"])
+        self.kinds.update(done["kinds"])
+        self.mutants.update(done["mutants"])
 
 
 def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable[[int], None]) -> Outcome:
-    """Make tasks until there are enough; goes on where an earlier run of the same kind was cut short.
+    """Make tasks until there are enough, or no more are found; goes on where an earlier run of the same kind was cut
+    short.
 
     `told` hears how many there are. Raises `OSError` where the work cannot be kept.
     """
-    outcome = Outcome()
-    done = list(unfinished.batches())
-    for batch in done:
-        _again(maker, choosing, batch)
-        outcome.lines += batch["lines"]
-    unfinished.begin(done)
-    number, idle = len(done), 0
-    drafts, made = sum(batch["drafts"] for batch in done), sum(batch["made"] for batch in done)
-    histogram: Counter[str] = Counter(score for batch in done for score in batch["scores"])
-    kinds: Counter[str] = Counter(kind for batch in done for kind in batch["kinds"])
-    mutants: Counter[str] = Counter()
-    for batch in done:
-        mutants.update(batch["mutants"])
-    while not choosing.full and idle < IDLE:
-        size = min(BATCH, 2 * (choosing.count - len(outcome.lines)) + LEAST)
-        chosen: dict[str, Measured] = {}
-        tried = []
-        for one in maker.batch(number, size, _levels(choosing)):
-            hard = measured(maker.ground, one)
-            if choosing.keeps(one.line, hard.level):
-                chosen[one.task.name] = hard
-                tried.append(one)
-        sound = {one.task.name: one for one in maker.certified(tried)}
-        new: dict[str, Any] = {"lines": [], "scores": [], "kinds": [], "drafts": size, "made": len(tried)}
-        perturbed: Counter[str] = Counter()
-        for one in tried:
-            hard = chosen[one.task.name]
-            if one.task.name not in sound:
-                choosing.drop(one.line, hard.level)
-                continue
-            maker.count(one)
-            split = choosing.split(one.line)
-            tags = [*one.line["tags"], hard.level, *([split] if split else [])]
-            new["lines"].append(json.dumps({**one.line, "tags": tags}, ensure_ascii=False))
-            new["scores"].append(f"{int(hard.score // 4) * 4:02}")
-            new["kinds"] += one.plan.kinds
-            new["kinds"] += ["drawn by the seed"] * bool(one.plan.drawn) + ["more rows"] * bool(one.draft.change)
-            perturbed.update(_perturbed(sound[one.task.name]))
-        idle = 0 if new["lines"] else idle + 1
-        choosing.relaxed = choosing.relaxed or idle >= PATIENCE
-        outcome.lines += new["lines"]
-        new["mutants"] = perturbed
-        mutants.update(perturbed)
-        histogram.update(new["scores"])
-        kinds.update(new["kinds"])
-        drafts, made, number = drafts + size, made + len(tried), number + 1
+    tally = _Tally()
+    for done in unfinished.rounds():
+        _again(maker, choosing, done)
+        tally.add(done)
+    while not choosing.full and tally.poor < IDLE:
+        size = min(ROUND, 3 * (choosing.count - tally.tasks) + LEAST)
+        new = _round(maker, choosing, tally.drafts, size, lambda kept: told(tally.tasks + kept))
+        tally.add(new)
+        choosing.relaxed = choosing.relaxed or tally.poor >= PATIENCE
         unfinished.add({**new, **_state(maker, choosing)})
-        told(len(outcome.lines))
-    outcome.report = {
-        "tasks": len(outcome.lines),
+        told(tally.tasks)
+    return Outcome(unfinished.lines(), _report(maker, choosing, tally))
+
+
+def _round(maker: Maker, choosing: Choosing, first: int, size: int, told: Callable[[int], None]) -> dict[str, Any]:
+    """What so many drafts come to: first all are made and chosen of, then those that were chosen are certified."""
+    chosen: list[tuple[Made, Measured]] = []
+    for one in maker.round(first, size, _levels(choosing)):
+        hard = measured(maker.ground, one)
+        if choosing.keeps(one.line, hard.level):
+            chosen.append((one, hard))
+    sound: set[str] = set()
+    for one in maker.certified([one for one, _ in chosen]):
+        sound.add(one.task.name)
+        told(len(sound))
+    new: dict[str, Any] = {"lines": [], "drafts": size, "made": len(chosen)}
+    scores, kinds, mutants = Counter[str](), Counter[str](), Counter[str]()
+    for one, hard in chosen:
+        if one.task.name not in sound:
+            choosing.drop(one.line, hard.level)
+            continue
+        maker.count(one)
+        split = choosing.split(one.line)
+        tags = [*one.line["tags"], hard.level, *([split] if split else [])]
+        new["lines"].append(json.dumps({**one.line, "tags": tags}, ensure_ascii=False))
+        scores[f"{int(hard.score // 4) * 4:02}"] += 1
+        kinds.update(one.plan.kinds)
+        kinds.update(["drawn by the seed"] * bool(one.plan.drawn) + ["more rows"] * bool(one.draft.change))
+        mutants.update(_perturbed(one))
+    return {**new, "scores": scores, "kinds": kinds, "mutants": mutants}
+
+
+def _report(maker: Maker, choosing: Choosing, tally: _Tally) -> dict[str, Any]:
+    report: dict[str, Any] = {
+        "tasks": tally.tasks,
         "wanted": choosing.count,
-        "drafts": drafts,
-        "chosen": made,
-        "certified": len(outcome.lines),
-        "acceptance": round(len(outcome.lines) / made, 3) if made else 0.0,
+        "drafts": tally.drafts,
+        "chosen": tally.chosen,
+        "certified": tally.tasks,
+        "acceptance": round(tally.tasks / tally.chosen, 3) if tally.chosen else 0.0,
         "not certified": _shown(maker.lost),
-        "left out": dict(choosing.left.most_common()),
+        "left out": _sorted(choosing.left),
         "levels": {level: choosing.levels[level] for level in LEVELS},
-        "difficulty": dict(sorted(histogram.items())),
-        "reasoning": dict(kinds.most_common()),
+        "difficulty": dict(sorted(tally.scores.items())),
+        "reasoning": _sorted(tally.kinds),
         "coverage": maker.coverage.report(),
-        "mutants": dict(sorted(mutants.items())),
+        "mutants": dict(sorted(tally.mutants.items())),
     }
     if choosing.known.texts:
         like = sum(number for why, number in choosing.left.items() if why.startswith("like a task that was given"))
-        pairs = choosing.known.pairs
-        outcome.report["contamination"] = {"given": len(choosing.known.texts), "like": like, "pairs": pairs}
-    return outcome
+        report["contamination"] = {"given": len(choosing.known.texts), "like": like, "pairs": choosing.known.pairs}
+    if not choosing.full:
+        report["exhausted"] = {
+            "drafts": tally.last["drafts"],
+            "tasks": tally.last["kept"],
+            "missing": choosing.missing(),
+        }
+    return report
 
 
 def _perturbed(made: Made) -> Iterator[str]:
@@ -115,7 +147,7 @@ def _levels(choosing: Choosing) -> Mapping[str, float]:
 
 
 def _state(maker: Maker, choosing: Choosing) -> dict[str, Any]:
-    """What the next batch depends on, and the report."""
+    """What the next round depends on, and the report."""
     coverage = maker.coverage
     edges = [[*edge, number] for edge, number in coverage.edges.items()]
     return {
@@ -127,16 +159,16 @@ def _state(maker: Maker, choosing: Choosing) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _again(maker: Maker, choosing: Choosing, batch: Mapping[str, Any]) -> None:
-    """As it was after a batch."""
+def _again(maker: Maker, choosing: Choosing, done: Mapping[str, Any]) -> None:
+    """As it was after a round."""
     coverage = maker.coverage
-    tools, refused, tried, edges = batch["coverage"]
+    tools, refused, tried, edges = done["coverage"]
     coverage.tools, coverage.refused, coverage.tried = Counter(tools), Counter(refused), Counter(tried)
     coverage.edges = Counter({(a, b, table): n for a, b, table, n in edges})
-    maker.lost = Counter(batch["lost"])
-    choosing.left, choosing.relaxed = Counter(batch["left out"]), batch["relaxed"]
-    choosing.known.pairs = batch["pairs"]
-    for text in batch["lines"]:
+    maker.lost = Counter(done["lost"])
+    choosing.left, choosing.relaxed = Counter(done["left out"]), done["relaxed"]
+    choosing.known.pairs = done["pairs"]
+    for text in done["lines"]:
         line = json.loads(text)
         choosing.count_one(line, next(level for level in LEVELS if level in line["tags"]))
 
@@ -146,4 +178,9 @@ def _shown(lost: Counter[str]) -> dict[str, int]:
     found: Counter[str] = Counter()
     for reason, number in lost.items():
         found[reason.partition(":")[0]] += number
-    return dict(found.most_common())
+    return _sorted(found)
+
+
+def _sorted(found: Counter[str]) -> dict[str, int]:
+    """The most first; the order does not depend on what came first."""
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))

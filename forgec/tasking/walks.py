@@ -84,7 +84,7 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
 
 def _take(ground: Ground, draft: Draft, answers: list[tuple[Proposal, Episode, Result]], coverage: Coverage) -> None:
     name, guard = draft.wish[-1]
-    coverage.tried[guard.name if guard is not None else name] += 1
+    draft.tried[guard.name if guard is not None else name] += 1
     refusals: list[Guard] = []
     for proposal, fork, result in answers:
         if result.ok and len(fork.broken_rules) > len(draft.episode.broken_rules):

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from click.testing import CliRunner
 from forgec.commands.environments import compiled
 from forgec.commands.tasks_command import command
 from forgec.pipeline import check
-from forgec.tasking import running
+from forgec.tasking import making, running
 from forgec_runtime.agents import GoldAgent, NoopAgent
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -82,8 +83,7 @@ def test_another_seed_makes_others(mock: Path) -> None:
 
 def test_a_run_that_was_cut_short_goes_on(mock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, cut = mock.with_name("whole.jsonl"), mock.with_name("cut.jsonl")
-    monkeypatch.setattr("forgec.tasking.making.BATCH", 8)
-    monkeypatch.setattr(running, "BATCH", 8)
+    monkeypatch.setattr(running, "ROUND", 8)
     assert make(mock, "--count", "20", "--out", str(whole)).exit_code == 0
 
     def stop(made: int) -> None:
@@ -99,6 +99,33 @@ def test_a_run_that_was_cut_short_goes_on(mock: Path, monkeypatch: pytest.Monkey
     assert make(mock, "--count", "20", "--out", str(cut)).exit_code == 0
     assert cut.read_bytes() == whole.read_bytes()
     assert not unfinished.exists()
+
+
+def test_a_run_that_was_killed_goes_on_to_the_same_bytes(mock: Path) -> None:
+    whole, cut = mock.with_name("whole.jsonl"), mock.with_name("cut.jsonl")
+    program = "from forgec.tasking import running; running.ROUND = 8; from forgec.__main__ import main; main()"
+    command = [sys.executable, "-c", program, "tasks", str(mock), "--count", "24", "--out"]
+    assert subprocess.run([*command, str(whole)], capture_output=True).returncode == 0
+    unfinished = mock.with_name(".cut.jsonl.unfinished")
+    with subprocess.Popen([*command, str(cut)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        while process.poll() is None and (not unfinished.exists() or unfinished.read_bytes().count(b"\n") < 3):
+            time.sleep(0.01)
+        process.kill()
+    assert unfinished.exists() and not cut.exists()
+    assert subprocess.run([*command, str(cut)], capture_output=True).returncode == 0
+    assert cut.read_bytes() == whole.read_bytes()
+
+
+def test_how_many_are_made_at_once_makes_no_difference(mock: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for walking, certifying in ((1024, 512), (5, 3)):
+        out = mock.with_name(f"{walking}.jsonl")
+        monkeypatch.setattr(making, "WALKING", walking)
+        monkeypatch.setattr(making, "CERTIFYING", certifying)
+        result = make(mock, "--count", "24", "--json", "--out", str(out))
+        assert result.exit_code == 0
+        found.append((out.read_bytes(), result.stdout))
+    assert found[0] == found[1]
 
 
 def test_what_was_written_by_hand_stays(mock: Path) -> None:
@@ -149,6 +176,7 @@ def test_mistakes_are_told(mock: Path, options: list[str], text: str) -> None:
 def test_too_few_tasks_are_told(mock: Path) -> None:
     result = make(mock, "--count", "20", "--difficulty", "hard=1")
     assert result.exit_code == 1 and "of 20 tasks" in result.output
+    assert "no more were found" in result.output and "missing" in result.output
 
 
 KIOSK = """
