@@ -16,6 +16,7 @@ from forgec_runtime.plan import GoldCall, GoldRun
 from forgec_runtime.results import json_able
 from forgec_runtime.says import Unsayable, spoken
 from forgec_runtime.tasks import Computed, Expression, Kind, Node, Ref
+from forgec_runtime.world import Base
 
 
 class Act(NamedTuple):
@@ -34,6 +35,7 @@ class Ask(NamedTuple):
 
 _Text = tuple[str, tuple[tuple[str, str], ...], tuple[str, ...], str]
 Moves = Generator[Act | Ask, Any, None]
+_Waiting = tuple["Run", Moves, Act | Ask]
 
 
 class Run:
@@ -100,53 +102,59 @@ class _Stop(Exception):
 
 
 def play(env: Environment, runs: Iterable[Run]) -> None:
-    """Play runs to their ends. What is to be said then is in their `answers`."""
+    """Play runs to their ends. What is to be said then is in their `answers`.
+
+    Calls are made first, as far as all runs come with calls alone; then what all of them ask is answered.
+    """
     queries: dict[_Text, Query] = {}
-    waiting = [(run, moves, move) for run in runs if (move := _next(run, moves := _moves(run), None)) is not None]
+    waiting = _moved((run, _moves(run), None) for run in runs)
     while waiting:
-        answers: list[Any] = [None] * len(waiting)
-        acting = [i for i, (_, _, move) in enumerate(waiting) if isinstance(move, Act)]
-        calls = [(waiting[i][0].episode, *waiting[i][2]) for i in acting]
-        for i, result in zip(acting, env.step(calls, by=None), strict=True):
-            answers[i] = result
-        _answer(env, queries, waiting, answers)
-        moved = [
-            (run, moves, _next(run, moves, answer)) for (run, moves, _), answer in zip(waiting, answers, strict=True)
-        ]
-        waiting = [(run, moves, move) for run, moves, move in moved if move is not None]
+        acting = [one for one in waiting if isinstance(one[2], Act)]
+        asking = [one for one in waiting if isinstance(one[2], Ask)]
+        if acting:
+            calls = [(run.episode, *move) for run, _, move in acting if isinstance(move, Act)]
+            answers: list[Any] = list(env.step(calls, by=None))
+        else:
+            acting, asking, answers = asking, [], _answers(env, queries, asking)
+        waiting = asking + _moved((run, moves, answer) for (run, moves, _), answer in zip(acting, answers, strict=True))
 
 
-def _next(run: Run, moves: Moves, answer: Any) -> Act | Ask | None:
+def _moved(answered: Iterable[tuple[Run, Moves, Any]]) -> list[_Waiting]:
+    """The runs that want something more, each told what it wanted before."""
+    found = ((run, moves, _next(moves, answer)) for run, moves, answer in answered)
+    return [(run, moves, move) for run, moves, move in found if move is not None]
+
+
+def _next(moves: Moves, answer: Any) -> Act | Ask | None:
     try:
         return moves.throw(answer) if isinstance(answer, Exception) else moves.send(answer)
     except StopIteration:
         return None
 
 
-def _answer(
-    env: Environment,
-    queries: dict[_Text, Query],
-    waiting: Sequence[tuple[Run, Moves, Act | Ask]],
-    answers: list[Any],
-) -> None:
-    """Answer what is asked: queries of one text are one query, whichever task they are of."""
-    groups: dict[tuple[_Text, Kind, int], list[int]] = {}
+def _answers(env: Environment, queries: dict[_Text, Query], waiting: Sequence[_Waiting]) -> list[Any]:
+    """What is asked: queries of one text are one query, whichever task they are of, and in whichever world where they
+    read no table.
+    """
+    groups: dict[tuple[_Text, Kind, Base | None], list[int]] = {}
     for i, (run, _, move) in enumerate(waiting):
-        if isinstance(move, Ask):
-            query = move.asked.query
-            text = (query.text, query.values, query.columns, query.order)
-            queries.setdefault(text, query)
-            groups.setdefault((text, move.asked.kind, id(run.episode.base)), []).append(i)
+        query = _asked(move).asked.query
+        text = (query.text, query.values, query.columns, query.order)
+        queries.setdefault(text, query)
+        base = run.episode.base if query.tables else None
+        groups.setdefault((text, _asked(move).asked.kind, base), []).append(i)
+    answers: list[Any] = [None] * len(waiting)
     for (text, kind, _), asking in groups.items():
-        asks = [(waiting[i][0].episode, _inputs(waiting[i][2])) for i in asking]
+        asks = [(waiting[i][0].episode, _asked(waiting[i][2]).inputs) for i in asking]
         found = env.evaluate_all(queries[text], asks, kind)
         for i, answer in zip(asking, found, strict=True):
             answers[i] = answer
+    return answers
 
 
-def _inputs(move: Act | Ask) -> list[Any]:
+def _asked(move: Act | Ask) -> Ask:
     assert isinstance(move, Ask)
-    return move.inputs
+    return move
 
 
 def _moves(run: Run) -> Moves:
