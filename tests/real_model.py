@@ -20,7 +20,7 @@ SERVER = """
 import sys, xllamacpp
 parameters = xllamacpp.CommonParams()
 parameters.model.path = sys.argv[1]
-parameters.n_ctx, parameters.n_parallel, parameters.cpuparams.n_threads = 16384, 2, 2
+parameters.n_ctx, parameters.n_parallel, parameters.cpuparams.n_threads = 16384, 2, 1
 parameters.hostnames, parameters.port = ["127.0.0.1"], 0
 server = xllamacpp.Server(parameters)
 print("listening", server.listening_address, flush=True)

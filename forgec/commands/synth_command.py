@@ -115,13 +115,13 @@ def command(
         from forgec.commands.synth_model import Wanted, run_model
         from forgec.synthesis.work import Options
 
-        if not api.operations:
+        if not api.operations and not api.prose.strip():
             click.echo("error: the documents have no operation that could be made out", err=True)
             sys.exit(UNREADABLE)
-        drafted = draft(api, name, ", ".join(document.name for document in documents), _run_tests)
+        origin = ", ".join(document.name for document in documents)
         options = Options(limit=question_size, group=group, rounds=rounds, tasks=tasks)
         wanted = Wanted(documents, name, path, model_name, model, options, cache, write_merge, as_json_)
-        sys.exit(run_model(api, drafted, wanted))
+        sys.exit(run_model(api, lambda read: draft(read, name, origin, _run_tests), wanted))
     if path.exists() and not force:
         help_ = "choose another --out, or overwrite it with --force"
         show([Diagnostic("AFS805", "there is such a file already", path=path.as_posix(), help=help_)])

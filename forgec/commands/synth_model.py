@@ -39,6 +39,7 @@ from forgec.synthesis.drafting import Drafted
 from forgec.synthesis.made import Made
 from forgec.synthesis.merging import Merged, merge
 from forgec.synthesis.pipeline import synthesize
+from forgec.synthesis.stages.operations import read_operations
 from forgec.synthesis.work import Options
 from forgec.writing import write_whole
 
@@ -74,8 +75,8 @@ class _End:
     merged: Merged | None = None
 
 
-def run_model(api: Api, drafted: Drafted, wanted: Wanted) -> int:
-    """Have a model write the spec; the exit code."""
+def run_model(api: Api, draft: Callable[[Api], Drafted], wanted: Wanted) -> int:
+    """Have a model write the spec, which begins with what `draft` makes of the documents; the exit code."""
     try:
         base = sidecar.read(sidecar.sidecar_path(wanted.path))
         ours = wanted.path.read_bytes().decode("utf-8") if wanted.path.exists() else None
@@ -90,7 +91,7 @@ def run_model(api: Api, drafted: Drafted, wanted: Wanted) -> int:
         return _error(str(error))
     asker = Asker(client, Cache(kept))
     try:
-        made = asyncio.run(_synthesize(api, drafted, wanted, client, asker))
+        made = asyncio.run(_synthesize(api, draft, wanted, client, asker))
     except LLMError as error:
         click.echo(_spending(asker), err=True)
         later = "" if kept is None else "; what was answered is kept, and the same command goes on from there"
@@ -112,9 +113,11 @@ def run_model(api: Api, drafted: Drafted, wanted: Wanted) -> int:
     return FINDINGS if proposed or not end.covered.shown else CLEAN
 
 
-async def _synthesize(api: Api, drafted: Drafted, wanted: Wanted, client: Client, asker: Asker) -> Made:
+async def _synthesize(api: Api, draft: Callable[[Api], Drafted], wanted: Wanted, client: Client, asker: Asker) -> Made:
     try:
-        return await synthesize(api, wanted.name, asker, compiled, drafted, wanted.options, _progress())
+        if not api.operations:
+            await read_operations(api, asker, wanted.options.limit)
+        return await synthesize(api, wanted.name, asker, compiled, draft(api), wanted.options, _progress())
     finally:
         await client.close()
 

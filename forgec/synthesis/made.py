@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from forgec.certifying import Verdict
+from forgec.starting.values import without_controls
 from forgec.synthesis.asking.asker import Spent
 from forgec.synthesis.declarations import Declarations
 from forgec.synthesis.judging import Shown
@@ -41,6 +42,11 @@ class Made:
     """How often something was corrected, by stage."""
 
     def leave(self, stage: str, what: str, why: str) -> None:
-        one = Left(stage, what, " ".join(why.split())[:600])
+        one = Left(stage, _plain(what)[:200], _plain(why)[:600])
         if one not in self.left:
             self.left.append(one)
+
+
+def _plain(text: str) -> str:
+    """One line, without what a terminal would obey: it may quote what a model said."""
+    return " ".join(without_controls(text).split())

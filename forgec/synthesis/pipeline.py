@@ -21,7 +21,7 @@ from forgec.synthesis.stages.tasks import write_tasks
 from forgec.synthesis.stages.testing import write_tests
 from forgec.synthesis.stages.tools import write_tools
 from forgec.synthesis.stages.world import write_world
-from forgec.synthesis.work import Hopeless, Options, Work
+from forgec.synthesis.work import HEAD, Hopeless, Options, Work
 
 STAGES = (
     ("state", write_state), ("tools", write_tools), ("policy", write_policy), ("world", write_world),
@@ -43,7 +43,7 @@ async def synthesize(
     work = Work(api, made, asker, compiled, options, [replace(one, by="rule") for one in draft], tell)
     doc = documentation((api.doc or api.title or name).split("\n")[0][:200])
     text = f"environment {name} {doc} {{\n  clock timestamp '{CLOCK}';\n}}"
-    made.declarations.put(Declaration(f"environment {name}", text, "head", by="rule"))
+    made.declarations.put(Declaration(f"environment {name}", text, HEAD, by="rule"))
     made.declarations.put(policy("Do what you are asked for, with the tools that there are, and nothing else."))
     for stage, write in STAGES:
         tell(stage)

@@ -136,6 +136,9 @@ class Work:
             problem = _unfit(one, allowed)
             if one.kind == "tool" and tools is not None and one.name not in tools:
                 problem = "this is none of the operations that were asked about"
+            known = self.made.declarations.held.get(one.key)
+            if one.kind in SHARED and known is not None and known.text.strip() != one.text.strip():
+                problem = "there is another one of that name"
             if problem:
                 self.made.leave(stage, one.key, problem)
                 continue
@@ -178,7 +181,7 @@ class Work:
     def _leave_out(self, stage: str, judged: Judged) -> None:
         """What is wrong goes: that of this stage first, since the rest was right before it came."""
         held = self.made.declarations.held
-        wrong = [key for key in judged.findings if key in held]
+        wrong = [key for key in judged.findings if key in held and held[key].stage != HEAD]
         if not wrong:
             texts = [*judged.general, *(text for found in judged.findings.values() for text in found)]
             raise Hopeless(texts[0] if texts else "the declarations do not compile")
@@ -250,7 +253,11 @@ class Work:
         return self.made.declarations.text_of(*STATE)
 
 
+HEAD = "head"
+"""The stage of what comes before all others."""
 STATE = ("enum", "record", "type", "table", "single")
+SHARED = ("function", "action", "view")
+"""What several tools may use: two of one name are no correction of each other."""
 
 
 def _alone(one: Declaration, before: dict[str, Declaration]) -> Declaration | None:

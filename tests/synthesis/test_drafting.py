@@ -194,3 +194,11 @@ def test_real_documents_are_mostly_drafted(name: str, tmp_path: Path) -> None:
     states = [one["state"] for one in report["operations"]]
     assert len(states) == len(read_document(TOOLDOCS / name).operations)
     assert states.count("shown") >= 0.7 * len(states)
+
+
+def test_texts_longer_than_a_spec_are_cut(tmp_path: Path) -> None:
+    tool = function("create_kite", {"name": {"type": "string", "description": "n" * 600_000}}, ["name"], "d" * 600_000)
+    (tmp_path / "kites.json").write_text(json.dumps([tool]))
+    report = synth(tmp_path / "kites.json", tmp_path / "kites.afs")
+    assert [one["state"] for one in report["operations"]] == ["shown"]
+    assert len((tmp_path / "kites.afs").read_text()) < 20_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,16 +11,23 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forgec.commands import forgec
+from forgec.documents import Api
+from forgec.llm.client import Client, Endpoint
 from forgec.pipeline import check
+from forgec.synthesis.asking.asker import Asker
+from forgec.synthesis.asking.cache import Cache
+from forgec.synthesis.stages.operations import read_operations
 from tests.rollouts.server import Trouble, serving
-from tests.synthesis.scripted import FIND, LIST, RENT, RETURN, STATE, Model, cut_off, repair, right, tools
+from tests.synthesis.scripted import FIND, LIST, RENT, RETURN, STATE, TASK_LARGE, Model, cut_off, repair, right, tools
 
 LOCKERS = Path(__file__).parent / "exchange" / "lockers.yaml"
 EXCHANGE = LOCKERS.with_suffix(".traffic.jsonl")
 
 
 def synth(folder: Path, *more: str, document: Path = LOCKERS) -> Result:
-    options = ["--model", "scripted", "--out", str(folder / "lockers.afs"), "--tasks", "2", "--json"]
+    options = ["--model", "scripted", "--out", str(folder / "lockers.afs"), "--json"]
+    if "--tasks" not in more:
+        options += ["--tasks", "0"]
     if not {"--record", "--replay-from"} & set(more):
         options += ["--cache", str(folder / "cache")]
     return CliRunner().invoke(forgec, ["synth", str(document), *options, *more], catch_exceptions=False)
@@ -37,17 +45,21 @@ def whys(found: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what comes of right answers, and the answers kept."""
+    """A folder with what comes of right answers, in a run that was stopped on the way; the answers are kept."""
     folder = tmp_path_factory.mktemp("made")
     with serving(Model(right())) as server:
+        stopped = synth(folder, "--base-url", server.url, "--max-calls", "4")
+        assert stopped.exit_code == 2 and "the budget of 4 requests is used up" in stopped.stderr
+        assert "what was answered is kept" in stopped.stderr and not (folder / "lockers.afs").exists()
         found = report(synth(folder, "--base-url", server.url))
-    assert found["tasks"] == {"the_large_one": True, "the_cheapest": True}
+        assert len(server.seen) == 6  # one for each stage, none twice
+    assert [found["asked"][stage]["requests"] for stage in ("state", "world", "tests")] == [0, 0, 1]
     return folder
 
 
 def test_a_spec_with_certified_tasks_comes_of_a_recorded_exchange(tmp_path: Path) -> None:
     """The exchange was written by hand, with questions left out, and nothing is asked of anybody."""
-    found = report(synth(tmp_path, "--replay-from", str(EXCHANGE)))
+    found = report(synth(tmp_path, "--replay-from", str(EXCHANGE), "--tasks", "2"))
     assert found["tasks"] == {"the_large_one": True, "the_cheapest": True}
     coverage = found["coverage"]
     assert (coverage["shown"], coverage["documented"]) == (4, 5)
@@ -66,7 +78,7 @@ def test_the_same_again_is_free_and_the_same(made: Path, tmp_path: Path) -> None
     (tmp_path / "cache").symlink_to(made / "cache")
     found = report(synth(tmp_path, "--base-url", "http://127.0.0.1:9/v1"))
     assert all(stage["requests"] == 0 for stage in found["asked"].values())
-    for name in ("lockers.afs", "lockers.synth.json", "lockers.lock.jsonl"):
+    for name in ("lockers.afs", "lockers.synth.json"):
         assert (tmp_path / name).read_bytes() == (made / name).read_bytes()
 
 
@@ -80,6 +92,8 @@ def mend(body: dict[str, Any]) -> dict[str, Any]:
         texts.append(LIST)
     if "one guest at a time" in question and "this call fails" not in question:
         texts.append(RENT)
+    if "not certified: facts" in question:
+        texts.append(TASK_LARGE)
     if "$s." in question:
         texts.append(RETURN.replace("$r.", "$t."))
     return repair(*texts)
@@ -89,14 +103,17 @@ def test_what_is_wrong_is_mended_or_left_out(tmp_path: Path) -> None:
     """Bad syntax, an unknown table, a tool that breaks an invariant, one that never comes right."""
     careless = RENT.replace('  require not is_rented($locker_id) else "{$locker_id} is rented";\n', "")
     broken = RETURN.replace("$r.", "$s.")
+    needless = TASK_LARGE.replace("  plan {", "  fact hat \"the colour of your hat\" = 'red';\n  plan {")
     script = right() | {
         "State": [{"declarations": STATE.replace("size Size,", "size Size"), "assumed": []}],
         "Tools": [tools(FIND, LIST.replace("from lockers", "from boxes"), careless, broken)],
+        "Tasks": [{"declarations": needless}],
+        "Refined": [{"declaration": needless}],
         "Repair": [mend],
     }
     model = Model(script)
     with serving(model) as server:
-        found = report(synth(tmp_path, "--base-url", server.url))
+        found = report(synth(tmp_path, "--base-url", server.url, "--tasks", "1"))
     spec = check(tmp_path / "lockers.afs").spec
     assert spec is not None and list(spec.tools) == ["find_guest", "list_lockers", "rent_locker"]
     assert "tools: tool return_locker: error[AFS203]" in whys(found)
@@ -104,8 +121,8 @@ def test_what_is_wrong_is_mended_or_left_out(tmp_path: Path) -> None:
     assert left == {"return_locker", "beep_locker"}
     repairs = [question for form, question in model.asked if form == "Repair"]
     assert "error[AFS103]" in repairs[0] and "error[AFS201]" in repairs[1]
-    assert 'it fails with "A locker is rented to one guest at a time"' in repairs[-1]
-    assert found["tasks"] == {"the_large_one": True, "the_cheapest": True}
+    assert 'it fails with "A locker is rented to one guest at a time"' in repairs[-2]
+    assert found["tasks"] == {"the_large_one": True}
 
 
 def test_a_model_that_does_not_want_to_or_is_cut_off_is_reported(tmp_path: Path) -> None:
@@ -152,7 +169,7 @@ def test_an_endpoint_without_schemas_is_asked_in_words(tmp_path: Path) -> None:
         return "400" if refused else None
 
     with serving(brain, trouble) as server:
-        found = report(synth(tmp_path, "--base-url", server.url, "--tasks", "0"))
+        found = report(synth(tmp_path, "--base-url", server.url))
     assert schemas[0] == 1 and found["coverage"]["shown"] == 4
 
 
@@ -192,14 +209,34 @@ def test_an_endpoint_that_cannot_be_asked_is_an_error(trouble: str, says: str, t
     assert not (tmp_path / "lockers.afs").exists()
 
 
-def test_no_key_a_wrong_url_and_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_key_and_a_wrong_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     result = synth(tmp_path)
     assert result.exit_code == 2 and "OPENAI_API_KEY has no key" in result.stderr
     result = synth(tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--retries", "0")
     assert result.exit_code == 2 and "the model cannot be asked" in result.stderr
-    with serving(Model(right())) as server:
-        result = synth(tmp_path, "--base-url", server.url, "--max-calls", "1")
-        assert result.exit_code == 2 and "the budget of 1 requests is used up" in result.stderr
-        assert len(server.seen) == 1
+
+
+def test_operations_are_found_in_plain_words_if_they_stand_there() -> None:
+    api = Api(prose="Say open_gate with the number of the gate to open it. " * 200)
+    gate = {"name": "gate", "type": "int", "required": True, "doc": "Its number"}
+    operations = [
+        {"name": "open_gate", "doc": "Opens it.", "parameters": [gate], "returns": "bool", "errors": ["it is open"]},
+        {"name": "open_vault", "doc": "Opens the vault.", "parameters": [], "returns": "", "errors": []},
+    ]
+
+    async def read_it(url: str) -> None:
+        client = Client(Endpoint("scripted", url))
+        await read_operations(api, Asker(client, Cache(None)), 12_000)
+        await client.close()
+
+    with serving(lambda body: json.dumps({"operations": operations})) as server:
+        asyncio.run(read_it(server.url))
+        assert len(server.seen) == 3  # pages
+    (found,) = api.operations
+    assert (found.name, found.place, [(one.name, one.shape.kind) for one in found.parameters]) == (
+        "open_gate", "page 1", [("gate", "integer")],
+    )  # fmt: skip
+    assert [one.code for one in found.failures] == ["it is open"]
+    assert str(api.notes[0]) == "page 1: the model names 'open_vault', and the document does not"

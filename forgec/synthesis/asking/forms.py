@@ -57,6 +57,31 @@ class LeftOut(Form):
     why: Text = ""
 
 
+class ParameterText(Form):
+    """A parameter of an operation, as a document in plain words has it."""
+
+    name: Text = ""
+    type: Text = Field(default="", description="str, int, float, bool, date, list[str], dict, ...")
+    required: bool = True
+    doc: Text = ""
+
+
+class OperationText(Form):
+    """An operation, as a document in plain words has it."""
+
+    name: Text = Field(default="", description="as the document writes it")
+    doc: Text = ""
+    parameters: Annotated[list[ParameterText], BeforeValidator(_list)] = []
+    returns: Text = Field(default="", description="str, int, float, list[dict], dict, ...; empty if nothing is said")
+    errors: Texts = Field(default=[], description="ways in which it fails")
+
+
+class Operations(Form):
+    """The operations of a document."""
+
+    operations: Annotated[list[OperationText], BeforeValidator(_list)] = []
+
+
 class State(Form):
     """What there is."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 
 from forgec.resources import resource
@@ -15,7 +15,8 @@ _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 _HEADING = re.compile(r"^(?P<marks>##+) (?P<title>.+)$", re.MULTILINE)
 _PRELUDE = re.compile(r"^<!-- prelude\n(.*?)^-->$", re.MULTILINE | re.DOTALL)
 
-SECTIONS = {
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "operations": (),
     "state": ("Lexical rules", "Types", "enum and record", "table", "single", "Nested tables"),
     "tools": (
         "Statements", "tool", "function", "action", "Messages", "Values, scopes, NULL", "Functions", "Queries", "each",

@@ -14,6 +14,7 @@ from forgec.pipeline import check_source
 from forgec.source import Source
 from forgec.starting.spec_text import CLOCK, SpecText, add_enum
 from forgec.starting.values import documentation
+from forgec.synthesis.drafting.brief import brief
 from forgec.synthesis.drafting.entities import Column, Entity, refer, told
 from forgec.synthesis.drafting.finding import entities
 from forgec.synthesis.drafting.making import Draught, Unknown, Written
@@ -61,7 +62,7 @@ def draft(api: Api, name: str, origin: str, run_tests: TestRunner) -> Drafted:
 
     What does not compile, or whose test fails, becomes a tool that refuses, until the rest does.
     """
-    making = _Draft(api, name, origin)
+    making = _Draft(brief(api), name, origin)
     refused: dict[str, str] = {}
     for _ in range(MAX_ROUNDS):
         written = making.written(refused)

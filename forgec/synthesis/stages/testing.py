@@ -8,9 +8,9 @@ from forgec.synthesis.asking.forms import Tests
 from forgec.synthesis.judging import Judged, run_tests
 from forgec.synthesis.naming import Named
 from forgec.synthesis.stages.world import SAMPLE
-from forgec.synthesis.work import Work
+from forgec.synthesis.work import SHARED, Work
 
-KINDS = ("test", "tool", "function", "action", "view")
+KINDS = ("test", "tool", *SHARED)
 """What may be corrected when a test fails."""
 
 

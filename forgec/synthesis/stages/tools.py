@@ -8,9 +8,7 @@ from forgec.model.spec import Spec
 from forgec.synthesis.asking.forms import Tools
 from forgec.synthesis.judging import Judged
 from forgec.synthesis.naming import Named
-from forgec.synthesis.work import Work
-
-SHARED = ("function", "action", "view")
+from forgec.synthesis.work import SHARED, Work
 
 
 async def write_tools(work: Work) -> None:
@@ -73,10 +71,14 @@ def unlike(spec: Spec, one: Named) -> list[str]:
 
 def _drafted_instead(work: Work) -> None:
     """Where the model has no tool, the one that rules have drafted is tried, if it compiles on this state."""
+    declarations = work.made.declarations
+    added = []
     for one in work.made.operations:
-        key = f"tool {one.tool}"
-        drafted = work.drafted.get(key)
-        if key not in work.made.declarations and drafted is not None and one.operation.name not in work.declined:
-            work.made.declarations.put(drafted)
-            if work.compile().findings:
-                work.made.declarations.drop(key)
+        drafted = work.drafted.get(f"tool {one.tool}")
+        if drafted is not None and drafted.key not in declarations and one.operation.name not in work.declined:
+            declarations.put(drafted)
+            added.append(drafted.key)
+    while added and (wrong := work.compile().findings):
+        for key in [key for key in added if key in wrong] or [added[-1]]:
+            added.remove(key)
+            declarations.drop(key)
