@@ -80,6 +80,7 @@ def test_wheels_hold_the_product_and_nothing_else(wheels: tuple[Path, Path]) -> 
     for data in ("grammar", "templates"):
         files = [path.relative_to(ROOT) for path in (ROOT / data).rglob("*") if path.is_file()]
         assert files and all(f"forgec/{path.as_posix()}" in names for path in files)
+    assert "forgec/docs/language.md" in names  # questions to models quote it
     for package, wheel in (("forgec", wheels[0]), ("runtime/forgec_runtime", wheels[1])):
         assert f"{Path(package).name}/py.typed" in zipfile.ZipFile(wheel).namelist()
 

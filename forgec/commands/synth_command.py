@@ -163,10 +163,11 @@ def _write(path: Path, text: str) -> None:
 def _understood(api: Api) -> str:
     lines = [f"{', '.join(dict.fromkeys(api.forms))}: {counted(len(api.operations), 'operation')}"]
     lines += [f"  {one.name}({', '.join(p.name for p in one.parameters)})" for one in api.operations]
-    return "\n".join([*lines, *_notes(api)])
+    return "\n".join([*lines, *notes_of(api)])
 
 
-def _notes(api: Api) -> list[str]:
+def notes_of(api: Api) -> list[str]:
+    """What is to be said of the documents, the first few."""
     lines = [f"  note: {note}" for note in api.notes[:MAX_NOTES]]
     more = len(api.notes) - MAX_NOTES
     return [*lines, f"  and {more} more notes: --json has all"] if more > 0 else lines
@@ -176,7 +177,7 @@ def _report(api: Api, drafted: Drafted, path: Path) -> str:
     """What was made of how many operations, what is open and why, and what to do next."""
     total = len(drafted.outcomes)
     share = f"{drafted.shown} of {counted(total, 'operation')}"
-    lines = [f"{path.as_posix()}: {counted(drafted.tables, 'table')}; {share} with a test that passes", *_notes(api)]
+    lines = [f"{path.as_posix()}: {counted(drafted.tables, 'table')}; {share} with a test that passes", *notes_of(api)]
     for one in drafted.outcomes:
         if one.state == "open":
             lines.append(f"  open: {one.operation}: {one.why}")

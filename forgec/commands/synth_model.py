@@ -21,6 +21,7 @@ from forgec.codegen.hashes import hashes_of
 from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE
 from forgec.commands.environments import compiled
 from forgec.commands.model_options import ModelOptions
+from forgec.commands.synth_command import notes_of
 from forgec.diagnostics import Report, counted
 from forgec.documents import Api
 from forgec.formatting import format_source
@@ -108,7 +109,9 @@ def run_model(api: Api, draft: Callable[[Api], Drafted], wanted: Wanted) -> int:
             _write(wanted, end, base, ours)
         except OSError as error:
             return _error(f"{wanted.path.as_posix()} cannot be written: {error.strerror or error}")
-    click.echo(json.dumps(_as_json(api, wanted, end, asker), indent=2) if wanted.as_json else _told(wanted, end, asker))
+    click.echo(
+        json.dumps(_as_json(api, wanted, end, asker), indent=2) if wanted.as_json else _told(api, wanted, end, asker)
+    )
     proposed = end.merged is not None and (not wanted.write_merge or bool(end.merged.conflicts))
     return FINDINGS if proposed or not end.covered.shown else CLEAN
 
@@ -177,7 +180,7 @@ def _lock(wanted: Wanted, end: _End, spec: Spec) -> None:
     end.written.append(path.as_posix())
 
 
-def _told(wanted: Wanted, end: _End, asker: Asker) -> str:
+def _told(api: Api, wanted: Wanted, end: _End, asker: Asker) -> str:
     made, file = end.made, shlex.quote(wanted.path.as_posix())
     lines = []
     if end.spec is None or not made.declarations.of("tool"):
@@ -189,18 +192,18 @@ def _told(wanted: Wanted, end: _End, asker: Asker) -> str:
             f"{wanted.path.as_posix()}: {counted(len(spec.tables), 'table')}, {counted(len(spec.tools), 'tool')}, "
             f"{counted(len(spec.tests), 'test')}, {counted(certified, 'certified task')}"
         )
-    lines += coverage.lines(end.covered)
+    lines += [*notes_of(api), *coverage.lines(end.covered)]
     operations = {f"operation {one.operation}" for one in end.covered.operations}
     lines += [f"  left out of {one.stage}: {one.what}: {one.why}" for one in made.left if one.what not in operations]
     if end.merged is not None:
-        lines += _merge_told(wanted, end.merged, "\n" in end.text)
+        lines += _merge_told(wanted, end.merged)
     lines.append(_spending(asker))
     if end.written:
         lines += ["written: " + ", ".join(end.written), "next:", f"  forgec check {file}", f"  forgec test {file}"]
     return "\n".join(lines)
 
 
-def _merge_told(wanted: Wanted, merged: Merged, _: bool) -> list[str]:
+def _merge_told(wanted: Wanted, merged: Merged) -> list[str]:
     done = wanted.write_merge
     lines = [f"{wanted.path.as_posix()} was edited by hand; " + ("merged:" if done else "--merge would:")]
     lines += [f"  {_VERBS[one.verb]} {one.key}" for one in merged.changes] or ["  change nothing"]

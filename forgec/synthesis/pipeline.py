@@ -11,7 +11,7 @@ from forgec.starting.values import documentation
 from forgec.synthesis.asking.asker import Asker
 from forgec.synthesis.declarations import Declaration, cut
 from forgec.synthesis.drafting import Drafted
-from forgec.synthesis.judging import Compiled, compile_
+from forgec.synthesis.judging import Compiled
 from forgec.synthesis.made import Made
 from forgec.synthesis.naming import named
 from forgec.synthesis.stages.graph import write_graph
@@ -52,7 +52,7 @@ async def synthesize(
         except Hopeless as error:
             made.leave(stage, "the stage", str(error))
             break
-    if compile_(made.declarations, name).findings:
+    if work.compile().findings:
         made.leave("end", "the spec", "it does not compile")
     return made
 

@@ -162,7 +162,9 @@ class Work:
         allowed = tuple(kinds)
         judged = look()
         for number in range(1, self.options.rounds + 1):
-            wrong = {**judged.soft, **judged.findings}
+            held = self.made.declarations.held
+            soft = {key: found for key, found in judged.soft.items() if key in held and held[key].stage == stage}
+            wrong = {**soft, **judged.findings}
             if not wrong:
                 break
             self.made.rounds[stage] = number
