@@ -36,8 +36,13 @@ _NUMBERS = (int, float, Decimal)
 _NEW = concept("new")
 _OLD_WORDS = {"current", "currently", "old", "existing", "present", "previous", "registered", "file"}
 _NEW_WORDS = {"new", "replace", "replaces", "replacing"}
-_BECOMES = re.compile(r"\b(?:from now on|(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: \w+)? to)\b")
+_BECOMES = re.compile(
+    r"\b(?:from (?:now|here) on|in (?:the )?future|"
+    r"(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: \w+)? to)\b"
+)
 """How what is to be is told from what is."""
+_SAY = concept("say")
+"""What a text is to say, and what anybody does: it stands for no noun."""
 _STATE = re.compile(r"\b(?:the|your|which|what|city|and|new) state\b")
 """Where a state is no verb."""
 _TO_PAY = re.compile(r"\bhow much (?:would|do|are|should|shall)\b.*\b(?:you|i)\b.*\b(?:pay|like|want|wish|charge)\b")
@@ -126,7 +131,7 @@ class Asking:
         heard, numbered = _heard(words), ordinals(words)
         asked = _of_one_time(self.topics, words)
         if concept("address") in heard and "email" not in heard:
-            address = [topic for topic in asked if topic.head in _ADDRESS]
+            address = [topic for topic in asked if topic.base & _ADDRESS and "email" not in topic.base]
             new = [topic for topic in address if _NEW in topic.base]
             if len(new or address) > 1:
                 return new or address
@@ -240,12 +245,15 @@ def _of_another_kind(topic: Topic, words: list[str], heard: list[str], own: set[
     related = topic.base | topic.more
     if heard and heard[-1] in _ASKED_OF and heard[-1] not in related and topic.head not in own:
         return True
-    if len(own) != 1 or topic.head in own or topic.ordinals & ordinals(words):
+    if len(own) != 1 or topic.ordinals & ordinals(words):
         return False
-    related = related | set(content(tokens(spoken_words(topic.value))))
+    if topic.head in own and not (own == {_SAY} and "which" in words):
+        return False
+    if own != {_SAY}:
+        related = related | set(content(tokens(spoken_words(topic.value))))
     for before, word in pairwise(words):
         if before in ("which", "what") and word not in FILLING and concept(word) not in related:
-            return not related & set(heard[1:2])
+            return not (related - {_SAY}) & set(heard[1:2])
     return False
 
 

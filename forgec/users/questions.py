@@ -26,7 +26,8 @@ _WANTS = re.compile(
     rf"(?:need|require|(?:have to|need to|must|want to) know)\b|\b{_GIVE} me\b"
     r"|\bdo you (?:know|have|remember|recall)\b|\blet me know\b|\bby (?:giving|telling|providing|sharing)\b"
     r"|\bplease ?:|\bdetails?,? please\b|\bplease,? (?:your|the)\b|\b(?:trouble|bother|ask) you for\b"
-    r"|\byour [\w' -]{2,40} (?:would|will) (?:do|suffice|be enough)\b|\b(?:start|begin) with (?:your|the)\b"
+    r"|\b(?:your|the) [\w' -]{2,40} (?:(?:would|will) (?:do|suffice|be enough)|(?:is|are) enough)\b"
+    r"|\b(?:start|begin) with (?:your|the)\b"
     r"|\b(?:just|only|now|next|first|then|and) (?:the|your) [\w'-]+(?: [\w'-]+){0,2},? please\b"
     r"|^\W*(?:first|firstly|next|now|then|finally)\b(?: of all)?,? your (?!.*\b(?:is|are|was|were|has|have|will|can)\b)"
     r"|\b(?:have to|need to|can|must|will|able to|like to) (?:authenticate|verify|identify|find|look) you(?: up)? "
@@ -141,8 +142,10 @@ def _polite_noun(sentence: str) -> bool:
 def _fragment(sentence: str) -> bool:
     """Whether a question is a bare noun: "And your password, please?" """
     words = tokens(sentence.rsplit(":")[-1])
-    if len(words) > 9:
+    if len(words) > 14:
         return False
     if re.match(r"\W*(?:(?:and|also|next|now|finally)\W+)*(?:the|your)\b", sentence, re.IGNORECASE):
         return not {"is", "are", "was", "were", "correct", "right"} & set(words)
+    if len(words) > 9:
+        return False
     return not {"you", "i", "we", "is", "are", "that", "anything", "something", "else", "correct", "right"} & set(words)

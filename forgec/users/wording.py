@@ -15,6 +15,7 @@ COMPOUNDS = {
     ("your", "name"): "fullname", ("first", "name"): "firstname", ("given", "name"): "firstname",
     ("last", "name"): "lastname", ("family", "name"): "lastname", ("all", "right"): "alright",
     ("pass", "word"): "password", ("login", "name"): "username", ("account", "name"): "username",
+    ("your", "id"): "userid",
 }  # fmt: skip
 """Two words that are one."""
 
