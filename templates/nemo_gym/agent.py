@@ -13,7 +13,10 @@ from nemo_gym.openai_utils import NeMoGymResponse, NeMoGymResponseCreateParamsNo
 from nemo_gym.server_utils import get_response_json, raise_for_status
 from pydantic import ConfigDict
 
-from forgec.serving.gym.loop import play
+from forgec.serving.gym.loop import EMPTY, play
+
+BROKEN_OFF = (409, 410, 500, 502, 503)
+"""What the resources server answers when an episode has ended, is lost, or has failed."""
 
 
 class Config(BaseResponsesAPIAgentConfig):
@@ -30,6 +33,10 @@ class VerifyResponse(BaseVerifyResponse):
     model_config = ConfigDict(extra="allow")
 
 
+class BrokenOff(Exception):
+    """The episode cannot go on, through no fault of the model: what came of it is said by /verify."""
+
+
 class ForgecAgent(SimpleResponsesAPIAgent):
     config: Config
 
@@ -37,9 +44,12 @@ class ForgecAgent(SimpleResponsesAPIAgent):
         row = body.model_dump(mode="json", exclude_unset=True)
         cookies: dict[str, str] = {}
         path = self.url_path_for_run("/v1/responses", body) if hasattr(self, "url_path_for_run") else "/v1/responses"
-        await self.post("/seed_session", row, cookies)
         try:
-            response = await self.converse(row["responses_create_params"], path, cookies)
+            try:
+                await self.post("/seed_session", row, cookies)
+                response = await self.converse(row["responses_create_params"], path, cookies)
+            except BrokenOff:
+                response = EMPTY
             return VerifyResponse.model_validate(await self.post("/verify", {**row, "response": response}, cookies))
         finally:
             await self.post("/close_session", {}, cookies)
@@ -73,8 +83,10 @@ class ForgecAgent(SimpleResponsesAPIAgent):
 
     async def _sent(self, server: str, path: str, body: dict[str, Any], cookies: dict[str, str]) -> Any:
         response = await self.server_client.post(server_name=server, url_path=path, json=body, cookies=cookies)
-        await raise_for_status(response)
         cookies.update({name: getattr(cookie, "value", cookie) for name, cookie in response.cookies.items()})
+        if server == self.config.resources_server.name and path != "/verify" and response.status in BROKEN_OFF:
+            raise BrokenOff
+        await raise_for_status(response)
         return await get_response_json(response)
 
     async def aggregate_metrics(self, body: AggregateMetricsRequest = Body()) -> AggregateMetrics:

@@ -169,9 +169,15 @@ def _judged(project: Path) -> int:
         masked = play["environment"] == "phone"
         if one["mask_sample"] is not masked or one["reward"] != float(play["play"] == "gold"):
             wrong.append(f"{play}: reward {one['reward']}, masked {one['mask_sample']}: {one['failure_reason']}")
-    told = [path for path in (project / "out").iterdir() if "aggregate" in path.name]
-    for path in told:
-        print(path.name, path.read_text()[:3000])
+    (path,) = (path for path in (project / "out").iterdir() if path.name.endswith("_aggregate_metrics.json"))
+    told = {one["agent_ref"]["name"]: one["agent_metrics"] for one in json.loads(path.read_text())}
+    judged = [one["reward"] for one in rollouts if not one["mask_sample"]]
+    mean = told["library_agent"]["mean/reward"]
+    if abs(mean - sum(judged) / len(judged)) > 1e-9:
+        wrong.append(f"NeMo Gym's mean reward is {mean}, that of what is not masked {sum(judged) / len(judged)}")
+    if "mean/reward" in told.get("phone_agent", {}):
+        wrong.append("NeMo Gym has a mean reward of the phone, whose rollouts are all masked")
+    print(f"NeMo Gym says: library {mean:.4f}, phone {told.get('phone_agent')}")
     print(*wrong[:20], sep="\n")
     return 1 if wrong else 0
 

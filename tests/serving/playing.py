@@ -100,11 +100,9 @@ def response(message: AssistantMessage) -> dict[str, Any]:
     }  # fmt: skip
     output = [*([text] if message.text or not calls else []), *calls]
     usage = {
-        "input_tokens": 10,
-        "output_tokens": 2,
-        "total_tokens": 12,
-        "output_tokens_details": {"reasoning_tokens": 1},
-    }
+        "input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 2,
+        "output_tokens_details": {"reasoning_tokens": 1}, "total_tokens": 12,
+    }  # fmt: skip
     return {**response_of(()), "output": output, "usage": usage}
 
 

@@ -27,7 +27,7 @@ async def play(params: Mapping[str, Any], ask: Ask, post: Post, most: int) -> di
     if not opened:
         opening = await post("/next_user_message", {"turn": 0})
         more.append(_user(opening["message"]))
-    response: dict[str, Any] = _EMPTY
+    response: dict[str, Any] = EMPTY
     usage: dict[str, Any] | None = None
     for turn in range(1, most + 1):
         answer = await ask({**params, "input": [*begun, *more]})
@@ -54,7 +54,7 @@ async def play(params: Mapping[str, Any], ask: Ask, post: Post, most: int) -> di
     return {**response, "output": more, "usage": usage}
 
 
-_EMPTY: dict[str, Any] = {
+EMPTY: dict[str, Any] = {
     "id": "empty", "object": "response", "created_at": 0, "model": "", "output": [], "parallel_tool_calls": True,
     "tool_choice": "auto", "tools": [],
 }  # fmt: skip
