@@ -141,8 +141,10 @@ _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth",
 
 def _numbered(doc: str, others: int) -> str:
     """What a fact is, told from others of its kind: `the title of the second book`."""
-    if not others or not re.match(r"(the|your) ", doc):
+    if not others:
         return doc
+    if not re.match(r"(the|your) ", doc):
+        return f"{doc}, the {_ORDINALS[min(others, len(_ORDINALS)) - 1]} time"
     if re.match(r"your ", doc) and others == 1:
         return f"your other {doc[5:]}"
     ordinal = _ORDINALS[min(others, len(_ORDINALS)) - 1]

@@ -143,9 +143,12 @@ def test_facts_of_one_kind_are_told_apart() -> None:
         "the title of the second book",
         "the title of the third book",
     ]
+    plan.fact("resolution", "what was done", "Oiled")
+    again = plan.fact("resolution", "what was done", "New cable")
+    assert plan.facts[again].doc == "what was done, the second time"
     plan.fact("amount", "the amount", 1)
     plan.fact("paid", "whether it is paid", True)
-    assert len(plan.facts) == 5
+    assert len(plan.facts) == 7
 
 
 def test_two_rows_are_compared() -> None:
