@@ -34,7 +34,7 @@ class State(BaseModel):
         default_factory=dict, description="CPU seconds of each phase, without evaluation."
     )
     control_steps: int | None = Field(default=None, description="How many steps the control makes.")
-    resting: tuple[str, ...] = Field(default=(), description="Environments that are not imitated for the time being.")
+    resting: tuple[str, ...] = Field(default=(), description="Environments that wait for the others.")
     barren: int = Field(default=0, description="Steps, one after the other, in which nothing could be learned.")
 
     @property
@@ -47,8 +47,7 @@ def save(folder: Path, state: State, learner: Learner) -> None:
     """Write a checkpoint and forget old ones. Raises `OSError`; those that were there are then still there."""
     folder.mkdir(exist_ok=True)
     tensors = {f"model.{name}": value for name, value in learner.model.state_dict().items() if name != "lm_head.weight"}
-    for number, moments in learner.optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{number}.{name}": value for name, value in moments.items()}
+    tensors |= {f"optimizer.{name}": value for name, value in learner.descent.state().items()}
     content = {name: value.detach().clone().contiguous() for name, value in tensors.items()}
     data = safetensors.torch.save(content, {"state": state.model_dump_json()})
     write_whole(folder / f"{PHASES.index(state.phase)}-{state.phase}-{state.step:06}.safetensors", data)
@@ -78,14 +77,8 @@ def restore(learner: Learner, state: State, tensors: dict[str, Tensor]) -> None:
         learner.model.load_state_dict(own)
     except RuntimeError as error:
         raise ValueError(f"the checkpoint is of another policy: {error}") from None
-    moments: dict[int, dict[str, Any]] = {}
-    for name, value in tensors.items():
-        if name.startswith("optimizer."):
-            _, number, kind = name.split(".")
-            moments.setdefault(int(number), {})[kind] = value
-    content = learner.optimizer.state_dict()
-    content["state"] = moments
-    learner.optimizer.load_state_dict(content)
+    prefix = "optimizer."
+    learner.descent.load({name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)})
     learner.steps = state.learnt
 
 

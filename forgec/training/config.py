@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -14,6 +14,8 @@ from forgec.training.policy import Shape
 
 T = TypeVar("T", bound=BaseModel)
 
+LIMITS: Mapping[str, Any] = {"turns": 12, "calls": 24, "silent": 2, "seconds": None}
+"""Of an episode, where a file says nothing else."""
 Name = Literal["erpo", "grpo", "dr_grpo", "rloo", "reinforce_pp", "batch"]
 
 
@@ -50,18 +52,21 @@ class TokenizerPart(_Part):
 
 class ImitationPart(_Part):
     """Gold trajectories are imitated until the policy succeeds now and then. Environments in which it does already are
-    left out until it does in all of them."""
+    shown less often until it does in all of them."""
 
-    gate: float = Field(
-        default=0.3, ge=0, le=1, description="Held-out success, the mean over environments, that ends it."
-    )
-    least: float = Field(
-        default=0.0, ge=0, le=1, description="Held-out success that every environment must have besides."
-    )
+    gate: float = Field(default=0.2, ge=0, le=1, description="Held-out success in every environment that ends it.")
+    rest: float = Field(
+        default=0.25, ge=0, le=1,
+        description="How often an environment that has passed the gate is shown beside one that has not: less, so that "
+        "none is far ahead of the others, and not never, for it would be forgotten.",
+    )  # fmt: skip
     most_steps: int = Field(default=1500, ge=1, description="It ends here at the latest.")
     batch: int = Field(default=16, ge=1, description="Trajectories a step.")
     pool: int = Field(default=2000, ge=1, description="Different trajectories to draw from.")
-    learning_rate: float = Field(default=2e-3, gt=0)
+    learning_rate: float = Field(default=2e-3, gt=0, description="Of embedding and norms, by AdamW.")
+    matrix_rate: float | None = Field(
+        default=7e-3, gt=0, description="Of all other matrices, by Muon; none: AdamW for these, too."
+    )
     observations: float = Field(
         default=0.3, ge=0, description="Weight of the tokens that are read, not written: it learns to copy sooner."
     )
@@ -78,7 +83,10 @@ class ReinforcementPart(_Part):
     questions: int = Field(default=3, ge=2, description="Of each environment in a step.")
     trajectories: int = Field(default=8, ge=2, description="Of each question.")
     updates: int = Field(default=1, ge=1, description="Of the policy in a step.")
-    learning_rate: float = Field(default=3e-4, gt=0)
+    learning_rate: float = Field(default=5e-4, gt=0, description="Of all weights, by AdamW, in the first step.")
+    last_rate: float = Field(
+        default=0.1, ge=0, le=1, description="That of the last step, as a share of it; it falls evenly."
+    )
     floor: float = Field(
         default=0.1, ge=0, description="The least deviation of an environment, as a share of its range."
     )
@@ -119,11 +127,16 @@ class RunConfig(_Part):
         default=False, description="Play tasks that are not certified as they are now, too."
     )
     user: Literal["scripted", "briefed"] = "scripted"
-    limits: Limits = Limits(turns=12, calls=24, silent=2, seconds=None)
+    limits: Limits = Limits.model_validate(LIMITS)
     threads: int = Field(
         default=1, ge=1, le=256, description="Of PyTorch. Runs repeat to the digit with the same number."
     )
     temperature: float = Field(default=1.0, gt=0, description="Of what the policy draws in training.")
+    min_p: float = Field(
+        default=0.02, ge=0, lt=1,
+        description="No token is drawn that is less likely than this share of the likeliest, in training and "
+        "evaluation; what it could not draw has no part in its log-probabilities either.",
+    )  # fmt: skip
     longest_turn: int = Field(default=48, ge=4, description="Tokens of a message, at most.")
     portion: int = Field(default=8192, ge=256, description="Tokens of which gradients are computed at once.")
     checkpoint_every: int = Field(default=10, ge=1, description="Steps between two checkpoints.")
@@ -133,6 +146,11 @@ class RunConfig(_Part):
     reinforcement: ReinforcementPart = ReinforcementPart()
     evaluation: EvaluationPart = EvaluationPart()
     control: ControlPart = ControlPart()
+
+    @field_validator("limits", mode="before")
+    @classmethod
+    def _ours(cls, limits: Any) -> Any:
+        return {**LIMITS, **limits} if isinstance(limits, dict) else limits
 
     @field_validator("limits")
     @classmethod

@@ -1,6 +1,6 @@
-"""Many episodes that draw their next words from one policy, together: one cache, one loop, no token read twice.
+"""Many episodes that draw their next words from one policy, together: one memory, one loop, no token read twice.
 
-Each episode has a row of the cache. A turn gives the tokens that are new since its last one and draws until the end
+Each episode has a row of the memory. A turn gives the tokens that are new since its last one and draws until the end
 of a message. Whoever has finished waits for its next observation, while the others go on drawing; when enough have
 finished, all of them are handed out at once, and the loop waits until every episode is back or over. So what is
 computed together follows from the episodes alone, not from how fast anything was: the same seeds give the same tokens.
@@ -16,64 +16,18 @@ import random
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import process_time
-from typing import Any
 
 import torch
-from torch import Tensor
-from torch.nn.functional import pad
 from transformers import Qwen3ForCausalLM
-from transformers.cache_utils import Cache
 
 from forgec.training.batches import Written
-from forgec.training.tokenizer import AGENT, END, PAD
-
-BLOCK = 64
-"""The cache grows by so many tokens at a time."""
+from forgec.training.memory import Memory, New
+from forgec.training.policy import likely
+from forgec.training.tokenizer import AGENT, END
 
 
 class OutOfContext(Exception):
     """An episode has more tokens than the policy can read."""
-
-
-class Rows(Cache):  # type: ignore[misc]
-    """Keys and values of many rows, each as long as it is. A step writes at places of its own in each row."""
-
-    def __init__(self, model: Qwen3ForCausalLM, count: int) -> None:
-        super().__init__(layers=[])
-        config = model.config
-        shape = (count, config.num_key_value_heads, BLOCK, config.head_dim)
-        self._keys = [torch.zeros(shape) for _ in range(config.num_hidden_layers)]
-        self._values = [torch.zeros(shape) for _ in range(config.num_hidden_layers)]
-        self._rows: Tensor | None = None
-        """Which rows a step is about; None for all."""
-        self._places = torch.zeros((count, 1), dtype=torch.long)
-        """Where in each of them it writes, [rows, tokens]."""
-        self.reach = BLOCK
-        """How far back a step can look at most."""
-
-    def update(self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: Any, **kwargs: Any) -> Any:
-        """Write the keys and values of a step, [rows, heads, tokens, size], and give all that it may look at."""
-        found = []
-        for kept, new in ((self._keys[layer_idx], key_states), (self._values[layer_idx], value_states)):
-            rows = torch.arange(len(kept)) if self._rows is None else self._rows
-            kept[rows[:, None], :, self._places] = new.transpose(1, 2)
-            seen = kept[:, :, : self.reach]
-            found.append(seen if self._rows is None else seen[self._rows])
-        return tuple(found)
-
-    def turn_to(self, rows: Tensor | None, places: Tensor) -> None:
-        """Say what the next step is about, and make room for it."""
-        self._rows, self._places = rows, places
-        self.reach = math.ceil((int(places.max()) + 1) / BLOCK) * BLOCK
-        more = self.reach - self._keys[0].shape[2]
-        if more > 0:
-            self._keys = [pad(one, (0, 0, 0, more)) for one in self._keys]
-            self._values = [pad(one, (0, 0, 0, more)) for one in self._values]
-
-    def keep(self, rows: Tensor) -> None:
-        """Forget all rows but these, which take the first places in this order."""
-        self._keys = [one[rows] for one in self._keys]
-        self._values = [one[rows] for one in self._values]
 
 
 @dataclass
@@ -83,7 +37,7 @@ class _Seat:
     written: Written
     draws: random.Random
     read: int = 0
-    """How many of its tokens are in the cache."""
+    """How many of its tokens are in the memory."""
     answer: asyncio.Future[list[int]] | None = None
     """Whoever waits for the end of its turn."""
     turn: list[int] = field(default_factory=list)
@@ -99,12 +53,14 @@ class Decoder:
 
     def __init__(
         self, model: Qwen3ForCausalLM, seats: Sequence[Hashable], seed: str, *, temperature: float = 1.0,
-        longest_turn: int = 64, gather: float = 0.25,
+        min_p: float = 0.0, longest_turn: int = 64, gather: float = 0.25,
     ) -> None:  # fmt: skip
         """`seats` name the episodes: what each draws follows from its name and the seed. A temperature of 0 takes the
-        likeliest token. `gather` is the share of episodes that must have finished before their turns are handed out.
+        likeliest token; none is drawn that is less than `min_p` times as likely as that one. `gather` is the share
+        of episodes that must have finished before their turns are handed out.
         """
-        self.model, self.temperature, self.longest_turn, self.gather = model, temperature, longest_turn, gather
+        self.model, self.temperature, self.min_p = model, temperature, min_p
+        self.longest_turn, self.gather = longest_turn, gather
         self.context = int(model.config.max_position_embeddings)
         self.seconds = 0.0
         """CPU time spent here."""
@@ -112,8 +68,8 @@ class Decoder:
         """How many tokens were drawn."""
         self._seats = {name: _Seat(Written(), random.Random(f"{seed}/{name}")) for name in seats}
         self._table: list[_Seat | None] = [*self._seats.values()]
-        """Who has which row of the cache; None where somebody has left."""
-        self._cache = Rows(model, len(self._table))
+        """Who has which row of the memory; None where somebody has left."""
+        self._memory = Memory(model, len(self._table))
         self._logits = torch.zeros((len(self._table), int(model.config.vocab_size)))
 
     def written(self, name: Hashable) -> Written:
@@ -169,51 +125,33 @@ class Decoder:
         staying = [row for row, seat in enumerate(self._table) if seat is not None]
         if 2 * len(staying) > len(self._table):
             return
-        rows = torch.tensor(staying)
         self._table = [self._table[row] for row in staying]
-        self._cache.keep(rows)
-        self._logits = self._logits[rows]
+        self._memory.keep(staying)
+        self._logits = self._logits[torch.tensor(staying)]
 
     def _draw(self, enough: int) -> None:
         while True:
             drawing = {row: seat for row, seat in enumerate(self._table) if seat is not None and not seat.finished}
-            new = {row: seat.written.ids[seat.read :] for row, seat in drawing.items()}
-            self._read({row: ids for row, ids in new.items() if len(ids) > 1})
-            self._read({row: ids for row, ids in new.items() if len(ids) == 1})
+            self._read({row: seat for row, seat in drawing.items() if len(seat.written.ids) - seat.read > 1})
+            self._read({row: seat for row, seat in drawing.items() if len(seat.written.ids) - seat.read == 1})
             self._sample(drawing)
             if sum(seat is not None and seat.finished for seat in self._table) >= enough:
                 return
 
-    def _read(self, new: Mapping[int, Sequence[int]]) -> None:
-        """Bring new tokens of rows into the cache, and what comes next into the logits."""
-        if not new:
+    def _read(self, seats: Mapping[int, _Seat]) -> None:
+        """Read what is new in these rows, and what comes next into the logits."""
+        if not seats:
             return
-        widest = max(map(len, new.values()))
-        # of single tokens all rows take part, so that the cache is not copied; what others write is written over later
-        rows = list(new) if widest > 1 else list(range(len(self._table)))
-        starts = [0 if (seat := self._table[row]) is None else seat.read for row in rows]
-        ids = torch.full((len(rows), widest), PAD)
-        for place, row in enumerate(rows):
-            if row in new:
-                ids[place, : len(new[row])] = torch.tensor(new[row])
-        places = torch.tensor(starts)[:, None] + torch.arange(widest)
-        self._cache.turn_to(None if widest == 1 else torch.tensor(rows), places)
-        seen = torch.arange(self._cache.reach)[None, None] <= places[:, :, None]
-        hidden = self.model.model(
-            input_ids=ids, attention_mask=seen[:, None], position_ids=places, cache=self._cache, use_cache=True
-        ).last_hidden_state
-        here = [place for place, row in enumerate(rows) if row in new]
-        last = [len(new[rows[place]]) - 1 for place in here]
-        self._logits[[rows[place] for place in here]] = self.model.lm_head(hidden[here, last])
-        for row, ids_ in new.items():
-            seat = self._table[row]
-            assert seat is not None
-            seat.read += len(ids_)
+        new = [New(row, seat.read, seat.written.ids[seat.read :]) for row, seat in seats.items()]
+        self._logits[list(seats)] = self._memory.read(new)
+        for seat in seats.values():
+            seat.read = len(seat.written.ids)
 
     def _sample(self, drawing: Mapping[int, _Seat]) -> None:
         """Draw a token for each of these rows."""
         logits = self._logits[list(drawing)].float()
-        logs = torch.log_softmax(logits / (self.temperature or 1), -1)
+        logits = logits / (self.temperature or 1)
+        logs = torch.log_softmax(logits.masked_fill(~likely(logits, self.min_p), -torch.inf), -1)
         if self.temperature == 0:
             tokens = logits.argmax(-1)
         else:

@@ -83,12 +83,12 @@ class Stage:
 
     def rollout(
         self, model: Qwen3ForCausalLM, template: Template, episodes: Sequence[Episode], seed: str, *,
-        temperature: float = 1.0, longest_turn: int = 64, gather: float = 0.25,
+        temperature: float = 1.0, min_p: float = 0.0, longest_turn: int = 64, gather: float = 0.25,
     ) -> Rollout:  # fmt: skip
         """Have a policy play episodes, all at once. The same seed gives the same episodes."""
         decoder = Decoder(
-            model, [one.key for one in episodes], seed, temperature=temperature, longest_turn=longest_turn,
-            gather=gather,
+            model, [one.key for one in episodes], seed, temperature=temperature, min_p=min_p,
+            longest_turn=longest_turn, gather=gather,
         )  # fmt: skip
 
         def agents(key: Key) -> Agents:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +14,13 @@ from transformers import Qwen3ForCausalLM
 
 from forgec.training.advantages import Advantages, Estimator, RunningMoments, advantages, varied
 from forgec.training.batches import Written, batch, portions
+from forgec.training.descent import Descent
 from forgec.training.episodes import Played
 from forgec.training.objective import Loss, Objective, policy_loss
 from forgec.training.policy import log_probs
 from forgec.training.tokenizer import PAD
 
-WARM_UP = 20
+WARM_UP = 10
 """Steps in which the rate of learning rises, after it was begun with."""
 CLIP = 1.0
 """The longest gradient."""
@@ -33,10 +33,12 @@ class NotANumber(ArithmeticError):
 class Learner:
     """A policy and its optimizer."""
 
-    def __init__(self, model: Qwen3ForCausalLM, rate: float, portion: int = 8192) -> None:
-        """`portion` is how many tokens gradients are computed of at once."""
-        self.model, self.rate, self.portion = model, rate, portion
-        self.optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.98), weight_decay=0.01)
+    def __init__(
+        self, model: Qwen3ForCausalLM, rate: float, portion: int = 8192, *, matrices: float | None = None
+    ) -> None:
+        """`portion` is how many tokens gradients are computed of at once; `rate` and `matrices` are `Descent`'s."""
+        self.model, self.portion = model, portion
+        self.descent = Descent(model, rate, matrices)
         self.steps = 0
 
     def imitate(self, episodes: Sequence[Written], observations: float = 0.0) -> float:
@@ -62,11 +64,12 @@ class Learner:
 
     def reinforce(
         self, played: Sequence[Played], environments: Sequence[str], estimator: Estimator, objective: Objective, *,
-        updates: int = 1, temperature: float = 1.0, dynamic_sampling: bool = True,
-        moments: RunningMoments | None = None, reference: Qwen3ForCausalLM | None = None,
+        updates: int = 1, temperature: float = 1.0, min_p: float = 0.0, dynamic_sampling: bool = True,
+        moments: RunningMoments | None = None, reference: Qwen3ForCausalLM | None = None, share: float = 1.0,
     ) -> dict[str, Any]:  # fmt: skip
         """One step of reinforcement. Returns what is worth logging of it; without anything to learn from nothing is
-        changed. `environments` are all of the run, numbered as the estimator's ranges and the moments have them.
+        changed. `environments` are all of the run, numbered as the estimator's ranges and the moments have them;
+        `share` is that of the rate.
 
         Raises `NotANumber`.
         """
@@ -78,52 +81,46 @@ class Learner:
         episodes = [played[place].written for place in learnt]
         values = judged.advantages.values[learnt]
         for update in range(updates):
-            losses = self._update(episodes, values, objective, temperature, reference)
+            losses = self._update(episodes, values, objective, (temperature, min_p), reference, share)
             told |= losses if update == 0 else {f"{name}_{update}": value for name, value in losses.items()}
         return told
 
     def _update(
-        self, episodes: Sequence[Written], values: Tensor, objective: Objective, temperature: float,
-        reference: Qwen3ForCausalLM | None,
+        self, episodes: Sequence[Written], values: Tensor, objective: Objective, drawing: tuple[float, float],
+        reference: Qwen3ForCausalLM | None, share: float,
     ) -> dict[str, float]:  # fmt: skip
         tokens = sum(one.drawn for one in episodes)
         told: dict[str, float] = {"loss": 0.0, "kl": 0.0, "ratio": 0.0, "clipped": 0.0, "entropy": 0.0}
         for places in portions(episodes, self.portion):
             part = batch([episodes[place] for place in places])
             by_tokens = sum(episodes[place].drawn for place in places) / tokens
-            share = by_tokens if objective.aggregation == "tokens" else len(places) / len(episodes)
-            logs, entropy = log_probs(self.model, part, temperature)
+            weight = by_tokens if objective.aggregation == "tokens" else len(places) / len(episodes)
+            logs, entropy = log_probs(self.model, part, *drawing)
             before = None
             if objective.kl and reference is not None:
                 with torch.no_grad():
-                    before, _ = log_probs(reference, part, temperature)
+                    before, _ = log_probs(reference, part, *drawing)
             valid = torch.ones(len(places), dtype=torch.bool)
             loss: Loss = policy_loss(logs, part.logs, values[places], part.mask, valid, objective, before)
-            (loss.value * share).backward()  # type: ignore[no-untyped-call]
-            told["loss"] += loss.value.item() * share
-            told["kl"] += loss.kl.item() * share
+            (loss.value * weight).backward()  # type: ignore[no-untyped-call]
+            told["loss"] += loss.value.item() * weight
+            told["kl"] += loss.kl.item() * weight
             told["ratio"] += loss.ratio.item() * by_tokens
             told["clipped"] += loss.clipped.item() * by_tokens
             told["entropy"] += entropy[part.mask].mean().item() * by_tokens
-        told["gradient"] = self._step(told["loss"])
+        told["gradient"] = self._step(told["loss"], share)
         return told
 
-    def _step(self, loss: float) -> float:
-        """Change the policy by the gradients that were collected, and give how long they were."""
+    def _step(self, loss: float, share: float = 1.0) -> float:
+        """Change the policy by the gradients that were collected, at a share of the rate, and give how long they
+        were."""
         length = float(torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP))
         if not (math.isfinite(loss) and math.isfinite(length)):
-            self.optimizer.zero_grad()
+            self.descent.forget()
             raise NotANumber(f"the loss is {loss}, the gradient {length} long")
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.rate * min(1.0, (self.steps + 1) / WARM_UP)
-        self.optimizer.step()
-        self.optimizer.zero_grad()
+        self.descent.step(share * min(1.0, (self.steps + 1) / WARM_UP))
         self.steps += 1
         return length
-
-    def twin(self, rate: float) -> Learner:
-        """Another learner that goes on from the same policy, with a fresh optimizer."""
-        return Learner(copy.deepcopy(self.model), rate, self.portion)
 
 
 @dataclass(frozen=True)

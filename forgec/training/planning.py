@@ -34,8 +34,8 @@ def told(opened: Opened) -> str:
     environments = len(opened.choices)
     step = environments * reinforcement.questions * reinforcement.trajectories
     lines += [
-        f"imitation: until {imitation.gate:.0%} of the held-out episodes succeed, at most {imitation.most_steps} "
-        f"steps, each of {imitation.batch} of {imitation.pool} gold trajectories",
+        f"imitation: until {imitation.gate:.0%} of the held-out episodes of each environment succeed, at most "
+        f"{imitation.most_steps} steps, each of {imitation.batch} of {imitation.pool} gold trajectories",
         f"reinforcement: {reinforcement.steps} steps of {step} episodes: {environments} environments, "
         f"{reinforcement.questions} questions of each, {reinforcement.trajectories} trajectories a question",
         f"evaluation: {evaluation.episodes} held-out episodes of each environment on the way, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import safetensors.torch
@@ -82,19 +83,35 @@ def load(folder: Path) -> tuple[Qwen3ForCausalLM, Tokenizer]:
     return model.eval(), tokenizer
 
 
-def log_probs(model: Qwen3ForCausalLM, batch: Batch, temperature: float = 1.0) -> tuple[Tensor, Tensor]:
+def likely(logits: Tensor, min_p: float) -> Tensor:
+    """Which tokens may be drawn, [..., vocabulary]: those at least `min_p` times as likely as the likeliest.
+
+    A policy that has learned little leaves a little to each of its hundreds of tokens; together that is enough to spoil
+    most of its messages, and nothing can be learned of it.
+    """
+    if min_p == 0:
+        return torch.ones_like(logits, dtype=torch.bool)
+    return logits >= logits.amax(-1, keepdim=True) + math.log(min_p)
+
+
+def log_probs(
+    model: Qwen3ForCausalLM, batch: Batch, temperature: float = 1.0, min_p: float = 0.0
+) -> tuple[Tensor, Tensor]:
     """The log-probabilities of the tokens that the policy wrote, and the entropies of where they were drawn from.
 
-    Both are [B, T], 0 where `batch.mask` is false: the head is applied only where it counts. Padding is at the right,
-    so that attention needs no mask but the causal one.
+    What could not be drawn counts for nothing; a token that was drawn could be. Both are [B, T], 0
+    where `batch.mask` is false: the head is applied only where it counts. Padding is at the right, so that attention
+    needs no mask but the causal one.
     """
     hidden = model.model(input_ids=batch.ids).last_hidden_state
     wanted = batch.mask[:, 1:]
     logits = model.lm_head(hidden[:, :-1][wanted]).float() / temperature
-    every = torch.log_softmax(logits, -1)
-    chosen = every.gather(1, batch.ids[:, 1:][wanted][:, None])[:, 0]
+    ids = batch.ids[:, 1:][wanted][:, None]
+    possible = likely(logits.detach(), min_p).scatter(1, ids, True)
+    every = torch.log_softmax(logits.masked_fill(~possible, -torch.inf), -1)
+    chosen = every.gather(1, ids)[:, 0]
     with torch.no_grad():
-        entropy = -(every.exp() * every).sum(-1)
+        entropy = torch.special.entr(every.exp()).sum(-1)
     empty = torch.zeros(batch.ids.shape, dtype=torch.float32)
     shifted = torch.zeros_like(batch.mask)
     shifted[:, 1:] = wanted

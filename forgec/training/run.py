@@ -63,10 +63,7 @@ class Training:
         torch.set_num_threads(config.threads)
         self.tools = {name: [tool.schema for tool in one.tools.values()] for name, one in environments.items()}
         self.template = Template(self._tokenizer())
-        self.learner = Learner(
-            policy.new(config.policy, self.template.tokenizer.size, config.seed), config.imitation.learning_rate,
-            config.portion,
-        )  # fmt: skip
+        self.learner = self._learner(policy.new(config.policy, self.template.tokenizer.size, config.seed), "imitation")
         self.state = State()
         self._pool: dict[str, list[Written]] | None = None
         self._reference: Qwen3ForCausalLM | None = None
@@ -104,7 +101,7 @@ class Training:
                     raise RunStopped("no held-out episode could be played: `forgec run` with this user tells why")
                 resting = tuple(name for name, one in success.items() if one >= part.gate)
                 self.state.resting = resting if len(resting) < len(self.environments) else ()
-                reached = fmean(success.values()) >= part.gate and min(success.values()) >= part.least
+                reached = min(success.values()) >= part.gate
                 if reached or step >= part.most_steps:
                     break
             self._checkpoint_now_and_then()
@@ -112,7 +109,7 @@ class Training:
         if not reached:
             self.tell(f"imitation ended after {step} steps without having reached its gate of {part.gate:.0%}")
         self._transcribe("before")
-        self._turn_to("reinforcement", self.config.reinforcement.learning_rate)
+        self._turn_to("reinforcement")
 
     def _imitate(self) -> None:
         """One step of imitation, whichever phase it belongs to."""
@@ -122,8 +119,10 @@ class Training:
         # the control goes on with what the imitation would have seen
         number = state.step if state.phase == "imitation" else self.config.imitation.most_steps + state.step
         began = process_time()
-        pool = [one for name, shown in self._pool.items() if name not in state.resting for one in shown]
-        chosen = random.Random(f"{self.config.seed}/imitation/{number}").sample(pool, min(part.batch, len(pool)))
+        draws = random.Random(f"{self.config.seed}/imitation/{number}")
+        names_ = [*self._pool]
+        weights = [part.rest if name in state.resting else 1.0 for name in names_]
+        chosen = [draws.choice(self._pool[name]) for name in draws.choices(names_, weights, k=part.batch)]
         surprise = self.learner.imitate(chosen, part.observations)
         self._spent(process_time() - began)
         state.step += 1
@@ -140,7 +139,7 @@ class Training:
             self._checkpoint_now_and_then()
         policy.save(self.folder / "trained", self.learner.model, self.template.tokenizer)
         self._transcribe("after")
-        self._turn_to("control" if self.config.control.enabled else "done", self.config.imitation.learning_rate)
+        self._turn_to("control" if self.config.control.enabled else "done")
 
     def _reinforce(self) -> None:
         part, state = self.config.reinforcement, self.state
@@ -152,8 +151,10 @@ class Training:
         played, rolled = process_time(), perf_counter()
         told = self.learner.reinforce(
             rollout.played, list(self.choices), options.estimator(self.config), options.objective(self.config),
-            updates=part.updates, temperature=self.config.temperature, dynamic_sampling=part.dynamic_sampling,
+            updates=part.updates, temperature=self.config.temperature, min_p=self.config.min_p,
+            dynamic_sampling=part.dynamic_sampling,
             moments=None if part.running is None else self.moments, reference=self._before(),
+            share=1 - (1 - part.last_rate) * state.step / max(part.steps - 1, 1),
         )  # fmt: skip
         ended = process_time()
         self._spent(ended - began)
@@ -189,10 +190,10 @@ class Training:
             self._checkpoint_now_and_then()
         policy.save(self.folder / "control", self.learner.model, self.template.tokenizer)
         self._transcribe("control")
-        self._turn_to("done", self.config.imitation.learning_rate)
+        self._turn_to("done")
 
-    def _turn_to(self, phase: Phase, rate: float) -> None:
-        self.learner = self.learner.twin(rate)
+    def _turn_to(self, phase: Phase) -> None:
+        self.learner = self._learner(self.learner.model, phase)
         self.state.phase, self.state.step, self.state.resting = phase, 0, ()
         self._save()
 
@@ -246,8 +247,14 @@ class Training:
         return self._reference
 
     def _back_to_imitated(self) -> None:
-        model, _ = policy.load(self.folder / "imitated")
-        self.learner = Learner(model, self.config.imitation.learning_rate, self.config.portion)
+        self.learner = self._learner(policy.load(self.folder / "imitated")[0], "control")
+
+    def _learner(self, model: Qwen3ForCausalLM, phase: Phase) -> Learner:
+        """A fresh optimizer for a policy, as a phase has it."""
+        if phase == "reinforcement":
+            return Learner(model, self.config.reinforcement.learning_rate, self.config.portion)
+        part = self.config.imitation
+        return Learner(model, part.learning_rate, self.config.portion, matrices=part.matrix_rate)
 
     # -- measuring ---------------------------------------------------------------------------------------------
 
@@ -256,7 +263,7 @@ class Training:
         for first in range(0, len(asked), MOST_ROWS):
             part = self.stage.rollout(
                 self.learner.model, self.template, asked[first : first + MOST_ROWS], seed, temperature=temperature,
-                longest_turn=self.config.longest_turn,
+                min_p=self.config.min_p, longest_turn=self.config.longest_turn,
             )  # fmt: skip
             found.played += part.played
             found.failures += part.failures
@@ -323,8 +330,7 @@ class Training:
     # -- going on ----------------------------------------------------------------------------------------------
 
     def _go_on_from(self, state: State, tensors: Mapping[str, torch.Tensor]) -> None:
-        rate = self.config.reinforcement if state.phase == "reinforcement" else self.config.imitation
-        self.learner = Learner(self.learner.model, rate.learning_rate, self.config.portion)
+        self.learner = self._learner(self.learner.model, state.phase)
         self.state = state
         checkpoints.restore(self.learner, state, dict(tensors))
         self.tell(f"going on with {state.phase}, step {state.step + 1}")

@@ -1,8 +1,9 @@
 """A compact tokenizer, made of the texts that a policy will read: a few hundred tokens instead of a hundred thousand.
 
-Digits, spaces and punctuation are tokens of their own, words are byte-pair encoded, and names of tools, parameters and
-values of enums are whole. So a value has the same tokens wherever it stands, which is what a small model needs to copy
-it. Bytes are the last resort: every text can be encoded.
+Digits and punctuation are tokens of their own, words are byte-pair encoded together with the space behind them, and
+names of tools, parameters and values of enums are whole. So a value has the same tokens wherever it stands, but for a
+space behind its last letter, which is what a small model needs to copy it. Bytes are the last resort: every text can be
+encoded.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def train(texts: Iterable[str], names: Iterable[str], size: int = 700) -> Tokeni
     if size < LEAST_SIZE:
         raise ValueError(f"a tokenizer has at least {LEAST_SIZE} tokens, not {size}")
     encoding = Encoding(BPE())
-    apart = Split(Regex(r"[^\p{L}\p{M}]"), "isolated")
+    apart = Split(Regex(r"[\p{L}\p{M}]+ ?|[^\p{L}\p{M}]"), "isolated")
     encoding.pre_tokenizer = InOrder([apart, ByteLevel(add_prefix_space=False, use_regex=False)])
     encoding.decoder = Bytes()
     trainer = BpeTrainer(

@@ -18,7 +18,13 @@ NAMES = [f"episode {number}" for number in range(7)]
 
 
 def played(
-    seed: str = "s", *, names: list[str] = NAMES, gather: float = 0.25, slow: bool = False, temperature: float = 1.0
+    seed: str = "s",
+    *,
+    names: list[str] = NAMES,
+    gather: float = 0.25,
+    slow: bool = False,
+    temperature: float = 1.0,
+    min_p: float = 0.0,
 ) -> dict[str, Written]:
     """Episodes of different numbers of turns, with observations of different lengths."""
 
@@ -35,20 +41,20 @@ def played(
         decoder.leave(name)
 
     async def all_of_them() -> dict[str, Written]:
-        decoder = Decoder(MODEL, names, seed, longest_turn=6, gather=gather, temperature=temperature)
+        decoder = Decoder(MODEL, names, seed, longest_turn=6, gather=gather, temperature=temperature, min_p=min_p)
         await asyncio.gather(*(episode(decoder, name) for name in names))
         return {name: decoder.written(name) for name in names}
 
     return asyncio.run(all_of_them())
 
 
-@pytest.mark.parametrize("temperature", [1.0, 0.7])
-def test_what_was_drawn_is_as_likely_to_the_training_as_to_the_sampling(temperature: float) -> None:
-    episodes = [*played(temperature=temperature).values()]
+@pytest.mark.parametrize(("temperature", "min_p"), [(1.0, 0.0), (0.7, 0.0), (1.0, 0.5), (0.7, 0.5)])
+def test_what_was_drawn_is_as_likely_to_the_training_as_to_the_sampling(temperature: float, min_p: float) -> None:
+    episodes = [*played(temperature=temperature, min_p=min_p).values()]
     together = batch(episodes)
-    logs, entropy = policy.log_probs(MODEL, together, temperature)
+    logs, entropy = policy.log_probs(MODEL, together, temperature, min_p)
     torch.testing.assert_close(logs.detach(), together.logs, atol=1e-5, rtol=0)
-    assert (entropy[together.mask] > 0).all() and (logs[~together.mask] == 0).all()
+    assert (entropy[together.mask] >= 0).all() and entropy.sum() > 0 and (logs[~together.mask] == 0).all()
 
 
 def test_the_same_seed_draws_the_same_however_fast_the_others_are() -> None:
@@ -61,6 +67,15 @@ def test_what_an_episode_draws_is_nearly_its_own_affair() -> None:
     together = played(gather=1.0)[NAMES[0]]
     assert alone.ids == together.ids
     torch.testing.assert_close(torch.tensor(alone.logs), torch.tensor(together.logs), atol=1e-5, rtol=0)
+
+
+def test_nothing_is_drawn_that_is_much_less_likely_than_the_likeliest() -> None:
+    logits = torch.tensor([[0.0, -0.6, -0.8, -9.0]])
+    assert policy.likely(logits, 0.5).tolist() == [[True, True, False, False]]
+    assert policy.likely(logits, 0.0).all()
+    assert {token for one in played(min_p=0.99).values() for token in one.ids} < {
+        token for one in played().values() for token in one.ids
+    }
 
 
 def test_a_temperature_of_zero_takes_the_likeliest() -> None:

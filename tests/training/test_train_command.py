@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from forgec.commands import forgec
 from forgec.training import checkpoints, run
+from forgec.training.config import RunConfig
 from forgec.training.learner import Learner, NotANumber
 
 TOML = """
@@ -158,3 +159,8 @@ def test_a_run_without_anything_to_learn_from_stops(
     monkeypatch.setattr(run, "MOST_BARREN", 2)
     options = ("--set", "reinforcement.dynamic_sampling=true", "--set", "reinforcement.steps=5")
     refused(invoke("train", config, "--out", tmp_path / "run", *options), 1, "nothing could be learned in 2 steps")
+
+
+def test_some_limits_can_be_set_and_the_others_stay() -> None:
+    config = RunConfig.model_validate({"environments": [{"package": "generated/phone"}], "limits": {"turns": 6}})
+    assert (config.limits.turns, config.limits.silent, config.limits.seconds) == (6, 2, None)
