@@ -140,22 +140,24 @@ def measured(what: str, name: str, tasks: list[Task], count: int) -> Measured:
 
 def _certified(what: str, environment: Environment, count: int) -> Measured:
     names = list(environment.tasks)[-count:]
-    before, done, certified, mutants, quarter = _seconds(), 0, 0, 0, 0.0
+    before, done, certified, mutants, quarter = seconds(), 0, 0, 0, 0.0
     for batch in certify_all(environment, names):
         done += len(batch)
         certified += sum(verdict.certified for _, verdict in batch)
         mutants += sum(kills.made for _, verdict in batch for kills in verdict.kills.values())
         if not quarter and done * 4 >= count:
-            quarter = _megabytes()
-    return Measured(what, count, certified, mutants, _seconds() - before, quarter, _megabytes())
+            quarter = megabytes()
+    return Measured(what, count, certified, mutants, seconds() - before, quarter, megabytes())
 
 
-def _seconds() -> float:
+def seconds() -> float:
+    """Of all processors, with those of processes that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def _megabytes() -> float:
+def megabytes() -> float:
+    """What this process holds."""
     for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
         if line.startswith("VmRSS:"):
             return int(line.split()[1]) / 1024
