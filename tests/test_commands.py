@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 
 from forgec import __main__, commands
 from forgec.commands import COMMANDS, forgec
+from forgec.installation import require_interpreted
 
 DESK = dedent(
     """\
@@ -640,6 +641,17 @@ def test_a_defect_of_the_compiler_has_exit_code_3(
         __main__.main()
     assert stopped.value.code == 3
     assert "internal error: this is a defect of forgec" in capsys.readouterr().err
+
+
+def test_a_compiled_sqlglot_is_told_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def load(prog_name: str) -> None:
+        require_interpreted(f"/lib/{prog_name}/core.cpython-311-x86_64-linux-gnu.so")
+
+    monkeypatch.setattr(commands, "forgec", load)
+    with pytest.raises(SystemExit) as stopped:
+        __main__.main()
+    assert stopped.value.code == 2
+    assert "pip uninstall sqlglotc" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -6,7 +6,7 @@ import decimal
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -17,6 +17,7 @@ from forgec.source import Source, Span
 from forgec.syntax import nodes, text
 from forgec.syntax.messages import message as message_at
 from forgec.syntax.messages import sql_text
+from forgec_runtime.data.documents import DECODER, Unreadable
 
 
 @dataclass(frozen=True)
@@ -51,10 +52,13 @@ def lines(source: Source, report: Report) -> Iterator[Line]:
 
 def _shape(source: Source, start: int, end: int, report: Report) -> TaskShape | None:
     try:
-        value = json.loads(source.text[start:end], parse_float=decimal.Decimal, parse_constant=_refuse)
+        value = DECODER.decode(source.text[start:end])
     except json.JSONDecodeError as error:
         place = min(start + error.pos, max(end - 1, start))
         report.error("AFS710", f"this line is no JSON: {error.msg}", Span(source, place, place + 1))
+        return None
+    except Unreadable as error:
+        report.error("AFS710", f"this line is no task: {error}", Span(source, start, end))
         return None
     except (ValueError, RecursionError, decimal.DecimalException):
         report.error("AFS710", "this line is no JSON that can be read", Span(source, start, end))
@@ -90,10 +94,6 @@ def _names_at(path: Path) -> list[str]:
     kinds |= {"says": SayingShape, "never": NeverShape}
     shape: Any = kinds.get(keys[-1], TaskShape) if keys else TaskShape
     return list(shape.model_fields)
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 class _Task:

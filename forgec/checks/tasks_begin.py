@@ -52,21 +52,32 @@ def _change(begun: ReferenceTask, report: Report) -> None:
     if not task.change:
         return
     before = begun.episode.state()
-    whole = task.change[0].span if len(task.change) == 1 else task.span
     try:
         wrote = begun.change()
     except Refusal as refusal:
-        report.error("AFS708", f"this change cannot be: {refusal}", whole)
+        report.error("AFS708", f"this change cannot be: {refusal}", _breaking(begun))
         return
     except (EngineError, Fault) as error:
-        report.error("AFS708", f"this change cannot be computed: {_reason(error)}", whole)
+        report.error("AFS708", f"this change cannot be computed: {_reason(error)}", _breaking(begun))
         return
     # with samples, what one row has to do with is not there for another
     idle = [] if task.samples else [sql.span for sql, any_row in zip(task.change, wrote, strict=True) if not any_row]
     if not idle and begun.episode.state() == before:
-        idle = [whole]
+        idle = [Span(task.span.source, task.change[0].span.start, task.change[-1].span.end)]
     for span in idle:
         _report_idle(span, task, report)
+
+
+def _breaking(begun: ReferenceTask) -> Span:
+    """The first write with which, and with all that follow it, a change cannot be made."""
+    writes = begun.task.change
+    for count in range(len(writes) - 1, 0, -1):
+        try:
+            begun.episode.change(writes[:count], begun.values)
+        except (Refusal, EngineError, Fault):
+            continue
+        return writes[count].span
+    return writes[0].span
 
 
 def _report_idle(span: Span, task: Task, report: Report) -> None:

@@ -104,7 +104,8 @@ def _place(diagnostic: Diagnostic) -> tuple[str, int, int, str]:
 
 def did_you_mean(name: str, names: Iterable[str]) -> str | None:
     """A hint naming the closest of `names`, which must be names valid in that place."""
-    close = get_close_matches(name, sorted(names), n=1, cutoff=0.6)
+    known = sorted(names)
+    close = [one for one in known if one.lower() == name.lower()] or get_close_matches(name, known, n=1, cutoff=0.6)
     return f"did you mean `{close[0]}`?" if close else None
 
 

@@ -305,6 +305,8 @@ class SqlChecker(ValueChecker):
                 return False
             if not self.check_choices(fragment, node) or not self.check_compared(fragment, node):
                 return False
+            if not self.check_operands(fragment, node):
+                return False
             if isinstance(node, exp.Cast) and not self.check_cast(fragment, node):
                 return False
         return True

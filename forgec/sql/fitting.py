@@ -11,7 +11,7 @@ from forgec.sql.lists import compared
 from forgec.sql.oracle import Oracle, Rejected, parse_type
 from forgec.sql.query import cell_of
 from forgec.sql.tree import DIALECT, Calculate, Fragment, cast, exp, literal_record, place_of
-from forgec_runtime.types import Date, Double, Enum, List, Map, Record, Text, Timestamp, Type, holds_map
+from forgec_runtime.types import Date, Decimal, Double, Enum, List, Map, Record, Text, Timestamp, Type, holds_map
 
 EXAMPLES = {"DATE": "such as '2025-03-01'", "TIMESTAMP": "such as '2025-03-01 09:00:00'"}
 """Of texts that spell a value, by the types of DuckDB."""
@@ -147,6 +147,18 @@ class ValueChecker:
         if not texts or not others or comparable(others[0], Text()):
             return True
         return all(self.converts(fragment, text, others[0].sql) for text in texts)
+
+    def check_operands(self, fragment: Fragment, node: exp.Expr) -> bool:
+        """Whether a text that is calculated with spells what stands on the other side: `'2025-03-01' - day`."""
+        if not isinstance(node, exp.Add | exp.Sub | exp.Mul | exp.Div | exp.IntDiv | exp.Mod):
+            return True
+        for tree, text in ((node.this, node.expression), (node.expression, node.this)):
+            known = seen(tree) if isinstance(text, exp.Literal) and text.is_string else None
+            if isinstance(known, Decimal):  # DuckDB makes doubles of both
+                known = Double()
+            if known is not None and not comparable(known, Text()) and not self.converts(fragment, text, known.sql):
+                return False
+        return True
 
     def check_compared(self, fragment: Fragment, node: exp.Expr) -> bool:
         """Whether a function of lists compares elements with what they can be compared with."""

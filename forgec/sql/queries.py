@@ -42,7 +42,7 @@ class QueryResolver(ExpressionResolver):
         for cte in with_.expressions if with_ is not None else ():
             query, columns = self._query(cte.this, outer)
             if cte.alias in {**self.scope.tables, **self.scope.views, **self.ctes[-1]}:
-                raise self._fail("AFS208", f"the name `{cte.alias}` is taken", cte)
+                raise self._fail("AFS208", f"the name `{cte.alias}` is taken", _name_in(cte, cte.alias))
             self._check_alias(cte.alias, cte)
             cte.set("this", query)
             self.ctes[-1][cte.alias] = self._renamed(columns, cte)
@@ -115,7 +115,8 @@ class QueryResolver(ExpressionResolver):
             message = "select from tables, `$rows`, `(select ...) as name`, `unnest(list)` or `(values ...)`"
             raise self._fail("AFS405", message, node)
         if alias in frame.sources:
-            raise self._fail("AFS208", f"the name `{alias}` is used twice in one `from`", node)
+            message = f"the name `{alias}` is used twice in one `from`"
+            raise self._fail("AFS208", message, _name_in(node, alias))
         self._check_alias(alias, node)
         if optional:
             columns = {name: replace(cell, optional=True, domain="", claims=()) for name, cell in columns.items()}
@@ -200,7 +201,7 @@ class QueryResolver(ExpressionResolver):
 
     def _check_alias(self, alias: str, node: exp.Expr) -> None:
         if alias in ("call", "q") or alias.startswith("_") or "__" in alias or MARK in alias or not alias.isascii():
-            raise self._fail("AFS209", f"`{written(alias)}` cannot be a name here", node)
+            raise self._fail("AFS209", f"`{written(alias)}` cannot be a name here", _name_in(node, alias))
 
     def _table_columns(self, node: exp.Table) -> Columns:
         if is_value(node.this):
@@ -381,3 +382,9 @@ def _held(tree: exp.Expr) -> Type:
     """The type of what a query computes, where it is a list or map: else only DuckDB can say."""
     type_ = infer(tree)
     return type_ if isinstance(type_, List | Map) else UNKNOWN
+
+
+def _name_in(node: exp.Expr, alias: str) -> exp.Expr:
+    """Where a source or item gets its name, rather than the whole of it."""
+    names = (part for part in node.find_all(exp.Identifier) if part.name == alias and "start" in part.meta)
+    return next(names, node)

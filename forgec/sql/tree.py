@@ -15,8 +15,10 @@ from typing import ClassVar
 import sqlglot
 from sqlglot import Dialect, Token, TokenType, exp
 from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.expressions import core
 
 from forgec.diagnostics import Report
+from forgec.installation import require_interpreted
 from forgec.source import Span
 from forgec.syntax.nodes import SqlText
 
@@ -24,6 +26,7 @@ DIALECT: Dialect = Dialect.get_or_raise("duckdb")
 """One for all: it is made anew wherever it is called by its name."""
 MARK = "\u00aa"
 
+require_interpreted(core.__file__)
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # it warns on the terminal about what we refuse ourselves
 
 
