@@ -18,7 +18,7 @@ from forgec_runtime.plan import play_gold
 print(call.__file__.endswith(".py"), file=sys.stderr)
 for folder in sys.argv[1:]:
     env = load_environment(folder)
-    for name, task in env.tasks.items():
+    for name, task in list(env.tasks.items())[:8]:
         gold, episode = play_gold(env, task), env.reset(name)
         for made in gold.calls:
             for missing in made.arguments:
