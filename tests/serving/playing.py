@@ -53,6 +53,24 @@ class Client:
         return response.json()
 
 
+class Direct:
+    """A session of a service that is asked without HTTP: a thousand of them cost little."""
+
+    def __init__(self, service: Service, name: str) -> None:
+        self.service, self.name = service, name
+
+    async def post(self, path: str, body: dict[str, Any]) -> Any:
+        if path == "/seed_session":
+            return (await self.service.seed(self.name, body))[1]
+        requests = {
+            "/next_user_message": self.service.next_user_message,
+            "/execute_agent_tool_calls": self.service.execute,
+            "/verify": self.service.verify,
+            "/close_session": self.service.drop,
+        }
+        return await requests[path](self.name, body)
+
+
 class Served:
     """A service, and as many clients of it as are wanted."""
 
@@ -106,7 +124,9 @@ def response(message: AssistantMessage) -> dict[str, Any]:
     return {**response_of(()), "output": output, "usage": usage}
 
 
-async def rollout(env: Environment, client: Client, task: str, ask: Ask, most: int = 100, seed: int = 0) -> Any:
+async def rollout(
+    env: Environment, client: Client | Direct, task: str, ask: Ask, most: int = 100, seed: int = 0
+) -> Any:
     """What NeMo Gym's agent server does for a row: the answer to /verify."""
     row = {"responses_create_params": params_of(env), "task": task, "seed": seed}
     await client.post("/seed_session", row)

@@ -11,6 +11,7 @@ from forgec.dialogue import AssistantMessage, ToolCall
 from forgec.serving.gym.responses import ResponsesModel
 from forgec.serving.gym.routes import SESSION
 from tests.serving.playing import (
+    Direct,
     environment,
     gold_moves,
     model,
@@ -116,7 +117,9 @@ def test_a_thousand_sessions_at_once_leave_nothing_behind() -> None:
                 for i in range(1000)
                 for task in [tasks[i % len(tasks)]]
             ]
-            found = await asyncio.gather(*(rollout(env, server.client(), task, ask, most=60) for task, ask in jobs))
+            found = await asyncio.gather(
+                *(rollout(env, Direct(server.service, str(i)), task, ask) for i, (task, ask) in enumerate(jobs))
+            )
             assert len(server.service.sessions) == 0
             await asyncio.sleep(0)
             left = {task for task in asyncio.all_tasks() - before if "sweep" not in repr(task)}
