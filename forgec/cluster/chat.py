@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from forgec.dialogue import AssistantMessage, Message, ToolCall
@@ -68,11 +69,11 @@ def prompt(messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], *, t
 
 
 def rendered(template: str, messages: Sequence[Mapping[str, Any]], **values: Any) -> str:
-    """A dialogue by a template, up to where the agent writes, as the engines render it.
-
-    Raises `jinja2.TemplateError`, and whatever a template's own operations raise.
-    """
-    text: str = _template(template).render(messages=messages, add_generation_prompt=True, **values)
+    """A dialogue by a template, up to where the agent writes, as the engines render it. Raises `ValueError`."""
+    try:
+        text: str = _template(template).render(messages=messages, add_generation_prompt=True, **values)
+    except (TemplateError, TypeError) as error:
+        raise ValueError(str(error)) from None
     return text
 
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import TemplateError
-
 from forgec.cluster import chat
 from forgec.cluster.checkout import TESTED, Checkout
 from forgec.cluster.config import ClusterConfig
@@ -95,7 +93,7 @@ def of_template(recipe: Mapping[str, Any]) -> list[Finding]:
     ]  # fmt: skip
     try:
         shown = chat.rendered(text, dialogue, **serving.get("default_chat_template_kwargs", {}))
-    except (TemplateError, TypeError, ValueError) as error:
+    except ValueError as error:
         return [Finding(f"the chat_template cannot be rendered: {error}")]
     if thought not in shown:
         return [Finding("the chat_template drops what was thought in earlier turns: leave it out, and ours is used")]
