@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -127,8 +128,9 @@ def body_sqls(routine: m.Routine) -> Iterator[Sql]:
 
 
 def word(span: Span, name: str) -> Span:
-    """The place of a word inside of `span`, if it stands there, else all of it."""
-    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", span.text)
+    """The place of a word inside of `span`, if it stands there, else all of it. In JSON a text has other quotes."""
+    in_json = json.dumps(name[1:-1]) if name[:1] == "'" else name
+    found = re.search(rf"(?<!\w)(?:{re.escape(name)}|{re.escape(in_json)})(?!\w)", span.text)
     return Span(span.source, span.start + found.start(), span.start + found.end()) if found else span
 
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from forgec.diagnostics import Report
 from forgec.files.data import DataFiles
 from forgec.files.folder import Folder, NoFile
+from forgec.files.parquet import parquet_documents
 from forgec.files.places import Places
 from forgec.pipeline import check_source
 from forgec.source import Source
@@ -239,3 +240,23 @@ world w { things from "things.parquet"; }
     assert [row["price"] for row in rows["things"]] == [Decimal("0.00"), Decimal("1.00"), Decimal("2.00")]
     assert rows["things"][2]["box"] == {"x": None, "y": 2}
     assert [row["v"] for row in rows["things_parts"]] == ["x", "x", "x"]
+
+
+@pytest.mark.parametrize("value", ["date 'infinity'", "timestamp '-infinity'"])
+def test_parquet_has_no_dates_without_end(value: str, tmp_path: Path) -> None:
+    path = tmp_path / "things.parquet"
+    duckdb.sql(f"copy (select 'T' as k, {value} as \"the \"\" day\") to '{path.as_posix()}'")
+    with pytest.raises(Unreadable, match="infinite"):
+        parquet_documents(path.read_bytes())
+
+
+def test_damaged_parquet_is_told_without_the_place_of_the_copy() -> None:
+    with pytest.raises(Unreadable) as told:
+        parquet_documents(b"PAR1xxxxPAR1")
+    assert "forgec-" not in str(told.value)
+
+
+def test_a_line_that_is_no_document_has_its_place() -> None:
+    with pytest.raises(Unreadable, match="stands twice") as told:
+        documents_in('{"k": 1}\n{"k": 1, "k": 2}\n', "jsonl", "")
+    assert told.value.start == 9

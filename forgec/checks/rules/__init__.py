@@ -13,6 +13,7 @@ from forgec.checks.rules.literals_from_nowhere import literals_from_nowhere
 from forgec.checks.rules.missing_rows import missing_rows
 from forgec.checks.rules.missing_texts import missing_texts
 from forgec.checks.rules.paid_for_nothing import paid_for_nothing
+from forgec.checks.rules.rows_that_are_not_there import rows_that_are_not_there
 from forgec.checks.rules.unknowable_keys import unknowable_keys
 from forgec.checks.rules.unordered_limits import unordered_limits
 from forgec.checks.rules.unread_facts import unread_facts
@@ -64,6 +65,7 @@ RULES: dict[str, Rule] = {
         _rule("AFW502", "a task that pays an agent that does nothing", paid_for_nothing),
         _rule("AFW503", "a tool that no test and no plan calls", untested_tools),
         _rule("AFW504", "an enforced rule that no test shows", untested_rules),
+        _rule("AFW505", "a key in a task that no row of its world has", rows_that_are_not_there),
         Rule("AFW901", "a comment that allows nothing", inspect.getdoc(useless_permissions) or ""),
     )
 }

@@ -118,8 +118,8 @@ def parsed(text: str, start: int = 0) -> Any:
     """The value of a JSON text that begins at `start`, numbers with a point as exact decimals. Raises `Unreadable`."""
     try:
         return DECODER.decode(text)
-    except Unreadable:
-        raise
+    except Unreadable as error:
+        raise Unreadable(str(error), start) from None
     except json.JSONDecodeError as error:
         raise Unreadable("this is no JSON from here on", start + error.pos) from None
     except (ValueError, RecursionError):

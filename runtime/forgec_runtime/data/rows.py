@@ -107,7 +107,9 @@ class Reader:
             if name in inner:
                 nested.append((inner[name], part))
             elif (column := columns.get(name)) is None:
-                close = get_close_matches(name[:100], [*columns, *inner], n=1)
+                known = [*columns, *inner]
+                same = [one for one in known if one.lower() == name.lower()]
+                close = same or get_close_matches(name[:100], known, n=1)
                 hint = f"did you mean `{close[0]}`?" if close else None
                 raise row.problem("unknown", f"unknown column `{name[:100]}` of `{table.title}`", name, help=hint)
             else:
