@@ -10,6 +10,7 @@ from pathlib import Path
 from forgec.diagnostics import Diagnostic, Label, Report, did_you_mean
 from forgec.files.heads import Head, head_of, heads_in
 from forgec.files.reading import read
+from forgec.source import Span
 
 
 @dataclass(frozen=True)
@@ -72,10 +73,22 @@ def _base(path: Path, head: Head, folders: _Folders) -> Path | Diagnostic:
     bases = folders.bases(path.parent, head.name)
     if bases:
         return bases[0][0]
-    message = f"no file in this folder declares the environment `{head.name}`"
     names = [other.name for _, other in folders.of(path.parent) if not other.extends]
     hint = did_you_mean(head.name, names) or f"put it beside the file that declares `environment {head.name}`"
-    return Diagnostic("AFS009", message, Label(head.span), help=hint)
+    return _homeless(head.name, head.span, hint)
+
+
+def _homeless(name: str, span: Span, hint: str) -> Diagnostic:
+    message = f"no file in this folder declares the environment `{name}`"
+    return Diagnostic("AFS009", message, Label(span), help=hint)
+
+
+def _stray(folder: Path, name: str, folders: _Folders) -> Diagnostic | None:
+    """A file that was probably meant for the environment `name`, and would be left out without a word."""
+    for _, head in folders.of(folder):
+        if head.extends and not folders.bases(folder, head.name) and (hint := did_you_mean(head.name, [name])):
+            return _homeless(head.name, head.span, hint)
+    return None
 
 
 def _unit(base: Path, name: str, folders: _Folders) -> Unit:
@@ -87,5 +100,8 @@ def _unit(base: Path, name: str, folders: _Folders) -> Unit:
         message = f"`{name}` is declared by several files of this folder"
         found = Diagnostic("AFS802", message, Label(part.span, "this extends one of them"), tuple(related))
         return Unit(base, findings=(found,))
+    stray = _stray(base.parent, name, folders)
+    if stray is not None:
+        return Unit(base, findings=(stray,))
     tasks = base.parent / f"{name}.tasks.jsonl"
     return Unit(base, parts, tasks if tasks.is_file() else None)

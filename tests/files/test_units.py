@@ -77,6 +77,14 @@ def test_a_part_stands_for_its_environment_in_every_command() -> None:
     assert played.exit_code == 0 and "L1" in played.stdout
 
 
+def test_a_part_whose_environment_is_misspelled_is_not_left_out(folder: Path) -> None:
+    (folder / "shop_tests.afs").write_text(PART.replace("shop", "shpo"), encoding="utf-8")
+    (folder / "others.afs").write_text("extend kiosk;\n", encoding="utf-8")  # nobody can have meant the shop
+    found = invoke("check", "specs/shop.afs")
+    assert found.exit_code == 1
+    assert "AFS009" in found.output and "did you mean `shop`?" in found.output and "kiosk" not in found.output
+
+
 def test_parts_come_and_go(folder: Path) -> None:
     assert invoke("compile", "specs/shop.afs").exit_code == 0
     (folder / "shop_more.afs").write_text("extend shop;\n\nworld tuesday {}\n", encoding="utf-8")
