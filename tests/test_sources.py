@@ -194,6 +194,12 @@ def test_a_source_that_is_allowed_and_not_there_is_said(place: Path, monkeypatch
     assert "the package shop-data 1.0 has no file shop_data/secret.json" in found.stderr
 
 
+def test_check_says_which_rows_it_did_not_look_at(place: Path) -> None:
+    said = invoke("check", "shop.afs", "--allow-source", "shop-dta").stdout
+    assert "rows outside not looked at (--allow-source SHOP_ORDERS --allow-source shop-data)" in said
+    assert "not looked at" not in invoke("check", "shop.afs", *ALLOWED).stdout
+
+
 def test_play_refuses_a_world_that_may_not_be_read_and_goes_on(place: Path) -> None:
     invoke("compile", "shop.afs")
     played = CliRunner().invoke(forgec, ["play", "shop"], input="title_of book_id=B01\n.undo\n", catch_exceptions=False)

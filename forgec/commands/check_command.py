@@ -72,4 +72,7 @@ def _describe(spec: Spec) -> str:
         (len(spec.tables), "table"), (len(spec.tools), "tool"), (len(spec.rules), "rule"), (len(spec.worlds), "world"),
         (len(spec.tests), "test"), (len(spec.tasks), "task"),
     ]  # fmt: skip
-    return "ok, " + ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for count, what in parts)
+    counts = ", ".join(f"{count} {what}{'' if count == 1 else 's'}" for count, what in parts)
+    unread = sorted({name for world in spec.worlds.values() for name in world.unread})
+    grants = " ".join(f"--allow-source {name}" for name in unread)
+    return f"ok, {counts}" + (f"; rows outside not looked at ({grants})" if unread else "")
