@@ -198,7 +198,10 @@ class DrawChecker:
         return self._draw("gauss", Cell(type_, self._optional(sqls)), fragment.span_of(tree), arguments=arguments)
 
     def _chance(self, fragment: Fragment, tree: exp.Expr, parts: list[exp.Expr], _: Type | None) -> exp.Expr:
-        sql = self._argument(fragment, parts[0])
+        given = parts[0]
+        if isinstance(given, exp.Literal) and not given.is_string and Fraction(given.name) > 1:
+            raise self._refused("AFS301", "a chance is from 0 to 1", fragment, given, "three in ten are 0.3")
+        sql = self._argument(fragment, given)
         self._common(fragment, tree, [sql], "a number", None, times=False)
         argument = cast(sql.expression.copy(), "DECIMAL(18, 9)")
         cell = Cell(Boolean(), self._optional([sql]))
