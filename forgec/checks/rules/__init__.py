@@ -19,6 +19,7 @@ from forgec.checks.rules.unordered_limits import unordered_limits
 from forgec.checks.rules.unread_facts import unread_facts
 from forgec.checks.rules.unread_parameters import unread_parameters
 from forgec.checks.rules.unread_values import unread_values
+from forgec.checks.rules.unscored_guards import unscored_guards
 from forgec.checks.rules.untested import untested_rules, untested_tools
 from forgec.checks.rules.untouched_columns import untouched_columns
 from forgec.checks.rules.unused_declarations import unused_declarations
@@ -58,6 +59,7 @@ RULES: dict[str, Rule] = {
         _rule("AFW203", "a write that changes nothing", idle_writes),
         _rule("AFW301", "a `limit` that does not say which rows", unordered_limits),
         _rule("AFW302", "a double that is computed and compared", floating_columns),
+        _rule("AFW303", "a guard that reads what is not compared", unscored_guards),
         _rule("AFW401", "a key that no tool tells", unknowable_keys),
         _rule("AFW402", "a result that may be missing, without a word", missing_rows),
         _rule("AFW403", "a tool, environment or switch without documentation", missing_texts),
