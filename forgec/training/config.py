@@ -42,6 +42,9 @@ class EnvironmentPart(_Part):
         description="What `forgec certify` wrote of the tasks; none: `specs/ENV.lock.jsonl` beside the "
         "folder of the package.",
     )
+    share: float = Field(
+        default=1.0, gt=0, description="How often it is imitated beside the others: one that is learned sooner, less."
+    )
     reward_range: tuple[float, float] = Field(default=(0.0, 1.0), description="The least and the greatest reward.")
 
 

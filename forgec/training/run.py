@@ -121,7 +121,8 @@ class Training:
         began = process_time()
         draws = random.Random(f"{self.config.seed}/imitation/{number}")
         names_ = [*self._pool]
-        weights = [part.rest if name in state.resting else 1.0 for name in names_]
+        shares = dict(zip(self.environments, (one.share for one in self.config.environments), strict=True))
+        weights = [shares[name] * (part.rest if name in state.resting else 1.0) for name in names_]
         chosen = [draws.choice(self._pool[name]) for name in draws.choices(names_, weights, k=part.batch)]
         surprise = self.learner.imitate(chosen, part.observations)
         self._spent(process_time() - began)

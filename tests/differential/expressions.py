@@ -300,7 +300,7 @@ class Writer:
 
 def kitchen_without_tools() -> str:
     """The kitchen sink's types, tables, functions and worlds."""
-    text = re.sub(r"^(tool|rule|test|invariant) [\s\S]*?(?=^(?:\w|--))", "", KITCHEN, flags=re.MULTILINE)
+    text = re.sub(r"^(tool|rule|test|invariant|task) [\s\S]*?(?=^(?:\w|--)|\Z)", "", KITCHEN, flags=re.MULTILINE)
     return re.sub(r"^test [\s\S]*\Z", "", text, flags=re.MULTILINE)
 
 

@@ -528,7 +528,7 @@ _RUNTIME = (
         "forgec.plans.picks",
         "row = ast.Tuple([made.node for _, made in parts], ast.Load())",
         "row = ast.Tuple([parts[0][1].node for _ in parts], ast.Load())",
-        tools="by_expression write_by_expression",
+        tools="write_by_expression",
     ),
     Fault(
         "an index gives every row that the episode changed",

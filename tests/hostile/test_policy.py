@@ -12,8 +12,8 @@ PACKAGES = sorted((Path(__file__).parents[2] / "generated").iterdir())
 
 @pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
 def test_a_malicious_policy_breaks_nothing(package: Path) -> None:
-    counts = play(load_environment(package), "ci", 500)
-    assert sum(counts.values()) == 500
+    counts = play(load_environment(package), "ci", 1_500)
+    assert sum(counts.values()) == 1_500
     assert counts["ok"]
     assert counts["refused"] + counts["invalid"] > 100
 
