@@ -76,15 +76,23 @@ class Player:
 
 
 def gold() -> list[tuple[Question, str, list[AssistantMessage]]]:
-    """Questions, what their users begin with, and what gold writes."""
+    """Questions, what their users begin with, and what gold writes, where gold's calls end the episode as they did."""
     library = load_environment(PACKAGE)
-    asked = [Question("library", name, 1) for name in sorted(library.tasks)[:TASKS]]
+    asked = [Question("library", name, 1) for name in sorted(library.tasks)]
     played = Stage({"library": library}, ScriptedUser, limits=LIMITS).gold([Episode(one) for one in asked])
-    return [
-        (question, one.messages[1].content,
-         [AssistantMessage(text=m.content, calls=m.tool_calls) for m in one.messages if m.role == "assistant"])
-        for question, one in zip(asked, played, strict=True)
-    ]  # fmt: skip
+    seats, found = Seats([library], ScriptedUser, "scripted", LIMITS), []
+    for question, one in zip(asked, played, strict=True):
+        opening = one.messages[1].content
+        wrote = [AssistantMessage(text=m.content, calls=m.tool_calls) for m in one.messages if m.role == "assistant"]
+        answer = None
+        for message in wrote:
+            if answer is None or not answer.over:
+                turn = Turn(question, message, None if answer is None else answer.seat, opening)
+                (answer,) = seats.step([turn])
+        if answer is not None and answer.trajectory is not None and answer.trajectory.reward == 1:
+            found.append((question, opening, wrote))
+    seats.close()
+    return found[:TASKS]
 
 
 def measure(workers: int, episodes: int) -> Point:
@@ -98,7 +106,7 @@ def measure(workers: int, episodes: int) -> Point:
     living = list(range(episodes))
     began, driver = time.perf_counter(), time.process_time()
     while living:
-        shares = [living[number::workers] for number in range(workers)]
+        shares = [[one for one in living if one % workers == number] for number in range(workers)]
         asked = []
         for player, share in zip(players, shares, strict=True):
             turns = []
@@ -180,7 +188,7 @@ def main() -> None:
             f"{said:,.0f} |"
         )
     worker = max(one.worker for one in points)
-    fleets = [(gpus, *needed(gpus, worker, 0.0)) for gpus in (8, 64, 512)]
+    fleets = [(gpus, *needed(gpus, worker, 0.0)) for gpus in (8, 32)]
     print("\n| GPUs | turns/s that they generate | cores of environments |\n|---|---|---|")
     for gpus, cores, rate in fleets:
         print(f"| {gpus} | {rate:,.0f} | {cores} |")
