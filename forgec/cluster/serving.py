@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from pydantic import ValidationError
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from forgec.cluster import chat
 from forgec.dialogue import AssistantMessage, Message, ToolCall
-from forgec.training.serving import Refused, Request
+from forgec.training.serving import Refused, Request, requested
 
 
 class ChatAnswerer:
@@ -33,13 +32,7 @@ class ChatAnswerer:
 
     def complete(self, content: Any) -> dict[str, Any]:
         """A chat completion for the body of a request. Raises `Refused`."""
-        try:
-            request = Request.model_validate(content)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise Refused(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-        if request.stream or request.n != 1:
-            raise Refused("this endpoint gives one answer, and gives it whole: `stream` and `n` are not for it")
+        request = requested(content)
         text = chat.prompt(_messages(request), request.tools, thinking=self.thinking)
         read = self.tokenizer(text, return_tensors="pt", add_special_tokens=False).input_ids
         room = self.model.config.max_position_embeddings - read.shape[1]

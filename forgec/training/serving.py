@@ -74,6 +74,18 @@ class Refused(Exception):
     """A request that cannot be answered."""
 
 
+def requested(content: Any) -> Request:
+    """What the body of a request asks for. Raises `Refused`."""
+    try:
+        request = Request.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise Refused(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    if request.stream or request.n != 1:
+        raise Refused("this endpoint gives one answer, and gives it whole: `stream` and `n` are not for it")
+    return request
+
+
 @dataclass(frozen=True)
 class _Asked:
     request: Request
@@ -93,13 +105,7 @@ class Answerer:
 
     def complete(self, content: Any) -> dict[str, Any]:
         """A chat completion for the body of a request. Raises `Refused`."""
-        try:
-            request = Request.model_validate(content)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise Refused(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-        if request.stream or request.n != 1:
-            raise Refused("this endpoint gives one answer, and gives it whole: `stream` and `n` are not for it")
+        request = requested(content)
         asked = _Asked(request, self._prompt(request), Future())
         self._waiting.put(asked)
         return asked.answer.result()

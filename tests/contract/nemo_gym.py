@@ -4,7 +4,8 @@
 
 It makes a virtual environment with NeMo Gym where a Python is found that it takes (1.4 GB), and says so where there is
 none. A thousand episodes are played at once: gold is paid, an agent that does nothing is not, and what is masked, since
-a user lies, is left out of NeMo Gym's statistics. No session is left behind.
+a user lies, is left out of NeMo Gym's statistics. Whether a session is left behind is counted in
+`tests/serving`, not here.
 """
 
 from __future__ import annotations
