@@ -27,7 +27,7 @@ IN_WORDS = {
     "AFS007": "`a.afs` uses `b.afs`, and that, perhaps through others, `a.afs`. Put what both need into a third file.",
     "AFS008": "A file that is used holds declarations for all who use it: no `environment`, no part of another one.",
     "AFS009": "A file that begins with `extend library;` is more of the environment `library`, whose own file lies in "
-    "the same folder. There is none, or there are two.",
+    "the same folder; the lines of `library.tasks.jsonl` are its tasks. There is none, or there are two.",
     "AFS403": "The limits are in docs/language.md. Bind parts of the query with `let`, or make them views.",
     "AFS511": "An action that does another twice, which does a third twice, and so on, is written out very often. The "
     "limits are in docs/language.md.",

@@ -12,6 +12,9 @@ from forgec.files.heads import Head, head_of, heads_in
 from forgec.files.reading import read
 from forgec.source import Span
 
+TASKS = ".tasks.jsonl"
+"""How the name of a file of tasks in bulk ends, after the name of their environment."""
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -88,6 +91,11 @@ def _stray(folder: Path, name: str, folders: _Folders) -> Diagnostic | None:
     for _, head in folders.of(folder):
         if head.extends and not folders.bases(folder, head.name) and (hint := did_you_mean(head.name, [name])):
             return _homeless(head.name, head.span, hint)
+    for path in sorted(folder.glob(f"[!.]*{TASKS}")):
+        other = path.name.removesuffix(TASKS)
+        if not folders.bases(folder, other) and (hint := did_you_mean(other, [name])):
+            message = f"no file in this folder declares the environment `{other}`, whose tasks these are"
+            return Diagnostic("AFS009", message, path=path.as_posix(), help=hint)
     return None
 
 
@@ -103,5 +111,5 @@ def _unit(base: Path, name: str, folders: _Folders) -> Unit:
     stray = _stray(base.parent, name, folders)
     if stray is not None:
         return Unit(base, findings=(stray,))
-    tasks = base.parent / f"{name}.tasks.jsonl"
+    tasks = base.parent / f"{name}{TASKS}"
     return Unit(base, parts, tasks if tasks.is_file() else None)

@@ -85,6 +85,16 @@ def test_a_part_whose_environment_is_misspelled_is_not_left_out(folder: Path) ->
     assert "AFS009" in found.output and "did you mean `shop`?" in found.output and "kiosk" not in found.output
 
 
+def test_tasks_whose_environment_is_misspelled_are_not_left_out(folder: Path) -> None:
+    (folder / "kiosk.tasks.jsonl").write_text("", encoding="utf-8")  # nobody can have meant the shop
+    assert invoke("check", "specs/shop.afs").exit_code == 0
+    (folder / "shpo.tasks.jsonl").write_text("", encoding="utf-8")
+    found = invoke("check", "specs/shop.afs")
+    assert found.exit_code == 1
+    assert "AFS009" in found.output and "specs/shpo.tasks.jsonl" in found.output
+    assert "did you mean `shop`?" in found.output
+
+
 def test_parts_come_and_go(folder: Path) -> None:
     assert invoke("compile", "specs/shop.afs").exit_code == 0
     (folder / "shop_more.afs").write_text("extend shop;\n\nworld tuesday {}\n", encoding="utf-8")
