@@ -4,22 +4,27 @@
 
 Measured: actors of Ray play episodes of the library turn by turn, as NeMo-RL's own rollouts have them played; what the
 agents write is gold's. Each point gives the turns a second, and the seconds of a processor that a turn takes in a
-worker and in the process that drives. The simulation is of these alone: every episode waits for a place on a GPU, for
-what is generated there, for the driver, and for a core. It is first asked for the points that were measured.
+worker, in the process that drives, and in Ray's own processes. Two simulations are made of these. One plays as the
+points were played, a turn of all episodes at a time, and is asked for the points that were measured. The other is of a
+fleet, where no episode waits for another: for a place on a GPU, for what is generated there, and for a core.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import math
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import ray
 import simpy
 
@@ -34,12 +39,18 @@ from forgec_runtime import load_environment
 PACKAGE = Path(__file__).parent.parent / "generated" / "library"
 LIMITS = Limits(turns=30, calls=60, seconds=None)
 TASKS = 12
+TURNS = 8
 POINTS = [(1, 1_000), (2, 1_000), (4, 1_000), (2, 5_000), (4, 20_000)]
 """Workers, and episodes that are played at a time."""
-SECONDS, SPREAD = 6.0, 0.8
-"""A turn's generation: its median, and the deviation of its logarithm; one in a hundred takes ten times as long."""
+GPUS = (8, 64, 256)
+MEDIANS = (1.0, 6.0)
+"""Seconds of a turn's generation: medians; one turn in a hundred takes ten times as long."""
+SPREAD = 0.8
+"""The deviation of the logarithm of these seconds."""
 PLACES = 64
 """Turns that a GPU generates at a time."""
+SLICE = 0.005
+"""Seconds after which a core turns to the next who waits for one."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +62,9 @@ class Point:
     turns: int
     seconds: float
     worker: float
-    """Seconds of a processor for a turn, in a worker."""
+    """Seconds of a processor for a turn: in a worker, in the process that drives, and in those of Ray."""
     driver: float
+    ray: float
 
     @property
     def rate(self) -> float:
@@ -75,7 +87,11 @@ class Player:
         return time.process_time()
 
 
-def gold() -> list[tuple[Question, str, list[AssistantMessage]]]:
+Script = tuple[Question, str, list[AssistantMessage]]
+"""A question, what its user begins with, and what gold writes turn by turn."""
+
+
+def gold() -> list[Script]:
     """Questions, what their users begin with, and what gold writes, where gold's calls end the episode as they did."""
     library = load_environment(PACKAGE)
     asked = [Question("library", name, 1) for name in sorted(library.tasks)]
@@ -95,18 +111,28 @@ def gold() -> list[tuple[Question, str, list[AssistantMessage]]]:
     return found[:TASKS]
 
 
-def measure(workers: int, episodes: int) -> Point:
+def worker_of(episode: int, workers: int) -> int:
+    """Every worker plays all of the scripts."""
+    return episode // TASKS % workers
+
+
+def of_ray() -> float:
+    """Seconds of a processor that all processes of Ray have taken, workers among them."""
+    times = [one.cpu_times() for one in psutil.Process().children(recursive=True)]
+    return sum(one.user + one.system for one in times)
+
+
+def measure(workers: int, episodes: int, scripts: Sequence[Script]) -> Point:
     """Play episodes to their end, a turn of each at a time."""
     actor: Any = ray.remote(Player)
     players = [actor.remote() for _ in range(workers)]
-    scripts = gold()
-    before = sum(ray.get([one.processor.remote() for one in players]))
+    before, all_before = sum(ray.get([one.processor.remote() for one in players])), of_ray()
     seats: list[int | None] = [None] * episodes
     turn, played, rewards = 0, 0, 0.0
     living = list(range(episodes))
     began, driver = time.perf_counter(), time.process_time()
     while living:
-        shares = [[one for one in living if one % workers == number] for number in range(workers)]
+        shares = [[one for one in living if worker_of(one, workers) == number] for number in range(workers)]
         asked = []
         for player, share in zip(players, shares, strict=True):
             turns = []
@@ -125,46 +151,73 @@ def measure(workers: int, episodes: int) -> Point:
         living = sorted(still)
         turn += 1
     seconds, driver = time.perf_counter() - began, time.process_time() - driver
-    worked = sum(ray.get([one.processor.remote() for one in players])) - before
+    worked, everything = sum(ray.get([one.processor.remote() for one in players])) - before, of_ray() - all_before
     for one in players:
         ray.kill(one)
     assert rewards == episodes, "gold is not paid"
-    return Point(workers, episodes, played, seconds, worked / played, driver / played)
+    return Point(workers, episodes, played, seconds, worked / played, driver / played, (everything - worked) / played)
 
 
-def simulate(
-    episodes: int, turns: int, cores: int, worker: float, driver: float, gpus: int = 0, seed: int = 0
-) -> float:
-    """Turns a second of a fleet; without GPUs nothing waits for what is generated."""
+def together(point: Point, lengths: Sequence[int], cores: int) -> float:
+    """Turns a second of a point, from its seconds of processors: a turn of all episodes at a time, a core for each who
+    works; `lengths` are the turns of the scripts."""
     world = simpy.Environment()
-    core, drives = simpy.Resource(world, cores), simpy.Resource(world, 1)
-    places = simpy.Resource(world, gpus * PLACES) if gpus else None
+    core = simpy.Resource(world, cores)
+
+    def work(seconds: float) -> Iterator[Any]:
+        while seconds > 0:
+            with core.request() as asked:
+                yield asked
+                yield world.timeout(min(SLICE, seconds))
+            seconds -= SLICE
+
+    def play() -> Iterator[Any]:
+        living = list(range(point.episodes))
+        while living:
+            yield world.process(work(len(living) * point.driver))
+            shares = Counter(worker_of(one, point.workers) for one in living)
+            busy = [world.process(work(count * point.worker)) for count in shares.values()]
+            yield world.all_of([*busy, world.process(work(len(living) * point.ray))])
+            turns[0] += 1
+            living = [one for one in living if lengths[one % len(lengths)] > turns[0]]
+
+    turns = [0]
+    world.process(play())
+    world.run()
+    return point.turns / float(world.now)
+
+
+def fleet(gpus: int, median: float, cores: int, worker: float, seed: int = 0) -> float:
+    """Turns a second of a fleet in which twice as many episodes are played as there are places on its GPUs."""
+    world = simpy.Environment()
+    core, places = simpy.Resource(world, cores), simpy.Resource(world, gpus * PLACES)
     chance = random.Random(seed)
 
     def episode() -> Iterator[Any]:
-        for _ in range(turns):
-            if places is not None:
-                with places.request() as place:
-                    yield place
-                    slow = 10.0 if chance.random() < 0.01 else 1.0
-                    yield world.timeout(SECONDS * slow * chance.lognormvariate(0.0, SPREAD))
-            for resource, takes in ((drives, driver), (core, worker)):
-                with resource.request() as asked:
-                    yield asked
-                    yield world.timeout(takes)
+        for _ in range(TURNS):
+            with places.request() as place:
+                yield place
+                slow = 10.0 if chance.random() < 0.01 else 1.0
+                yield world.timeout(median * slow * chance.lognormvariate(0.0, SPREAD))
+            with core.request() as asked:
+                yield asked
+                yield world.timeout(worker)
+            played.append(world.now)
 
-    for _ in range(episodes):
+    played: list[float] = []
+    for _ in range(2 * gpus * PLACES):
         world.process(episode())
     world.run()
-    return episodes * turns / float(world.now)
+    # the middle: how it fills and how it empties is of this simulation, which plays each episode once
+    low, high = len(played) // 4, 3 * len(played) // 4
+    return (high - low) / (played[high] - played[low])
 
 
-def needed(gpus: int, worker: float, driver: float) -> tuple[int, float]:
+def needed(gpus: int, median: float, worker: float) -> tuple[int, float]:
     """The fewest cores with which a fleet loses less than a hundredth to its environments, and its turns a second."""
-    episodes, turns = gpus * PLACES * 2, 8
-    best = simulate(episodes, turns, 4096, worker, 0.0, gpus)
-    cores = 1
-    while simulate(episodes, turns, cores, worker, 0.0, gpus) < 0.99 * best:
+    best = fleet(gpus, median, gpus * PLACES, worker)
+    cores = math.ceil(best * worker)
+    while fleet(gpus, median, cores, worker) < 0.99 * best:
         cores += 1
     return cores, best
 
@@ -176,22 +229,29 @@ def main() -> None:
     here = os.cpu_count() or 1
     os.environ["RAY_AUTH_MODE"] = "disabled"
     ray.init(num_cpus=max(workers for workers, _ in POINTS), include_dashboard=False, log_to_driver=False)
-    points = [measure(workers, episodes) for workers, episodes in POINTS]
-    ray.shutdown()
-    print("| workers | episodes | turns/s | worker, ms a turn | driver, ms a turn | simulated turns/s |")
-    print("|---|---|---|---|---|---|")
-    for one in points:
-        # the driver shares the cores with the workers
-        said = simulate(min(one.episodes, 2_000), 8, min(one.workers, here), one.worker + one.driver, 0.0)
+    scripts = gold()
+    lengths = [len(wrote) for _, _, wrote in scripts]
+    print("| workers | episodes | turns/s | simulated | worker, ms a turn | driver, ms a turn | Ray, ms a turn |")
+    print("|---|---|---|---|---|---|---|")
+    points = []
+    for workers, episodes in POINTS:
+        point = measure(workers, episodes, scripts)
+        points.append(point)
+        said = together(point, lengths, here)
         print(
-            f"| {one.workers} | {one.episodes:,} | {one.rate:,.0f} | {1e3 * one.worker:.2f} | {1e3 * one.driver:.2f} | "
-            f"{said:,.0f} |"
+            f"| {workers} | {episodes:,} | {point.rate:,.0f} | {said:,.0f} | {1e3 * point.worker:.2f} | "
+            f"{1e3 * point.driver:.2f} | {1e3 * point.ray:.2f} |",
+            flush=True,
         )
-    worker = max(one.worker for one in points)
-    fleets = [(gpus, *needed(gpus, worker, 0.0)) for gpus in (8, 32)]
-    print("\n| GPUs | turns/s that they generate | cores of environments |\n|---|---|---|")
-    for gpus, cores, rate in fleets:
-        print(f"| {gpus} | {rate:,.0f} | {cores} |")
+    ray.shutdown()
+    slowest = max(one.worker + one.ray for one in points)
+    print(f"\nA turn takes {1e3 * slowest:.2f} ms of a core in what follows.\n")
+    print("| GPUs | generation, median seconds | turns/s | cores of environments |\n|---|---|---|---|", flush=True)
+    fleets = []
+    for gpus, median in itertools.product(GPUS, MEDIANS):
+        cores, rate = needed(gpus, median, slowest)
+        fleets.append({"gpus": gpus, "median": median, "cores": cores, "turns a second": rate})
+        print(f"| {gpus} | {median:.0f} | {rate:,.0f} | {cores} |", flush=True)
     if asked.json is not None:
         content = {"points": [asdict(one) for one in points], "fleets": fleets, "cores": here}
         asked.json.write_text(json.dumps(content, indent=2) + "\n")
