@@ -81,6 +81,8 @@ class Fragment:
         text, (start, end) = self.span.text, place
         if isinstance(node, exp.Struct):
             start = max(text.rfind("{", 0, start), 0)
+        if isinstance(node, exp.Neg):
+            start = max(text.rfind("-", 0, start), 0)
         while end < len(text) and _open(text[start:end]) > 0:
             end += 1
         return self.part(start, end)
