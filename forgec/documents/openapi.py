@@ -119,7 +119,7 @@ class _Operation:
             self.schemas.api.note(place, "a body without a schema")
             return
         shape = self.schemas.shape(schema, place)
-        required = isinstance(body, Mapping) and body.get("required") is True
+        required = isinstance(body, Mapping) and body.get("required") is not False  # left out, it is no statement
         doc = str(body.get("description", "")).strip()
         if shape.kind == "record":
             for field in shape.fields:

@@ -11,7 +11,7 @@ from typing import cast
 
 from forgec.documents.api import MISSING, Api, Field, Method, Operation, Shape
 from forgec.documents.functions import python_default
-from forgec.documents.python_types import parse_type
+from forgec.documents.python_types import parse_type, result_type
 
 _SIGNATURE = re.compile(
     r"(?:def\s+|async\s+def\s+)?([A-Za-z_][\w.]*)\s*\((.*)\)\s*(?:(?:->|:|=>)\s*([\w\[\], .|]+))?:?"
@@ -57,7 +57,7 @@ def _head(line: str, number: int) -> Operation | None:
     parameters = _parameters(call[2])
     if parameters is None:
         return None
-    result = parse_type(call[3].strip()) if call[3] else None
+    result = result_type(call[3].strip()) if call[3] else None
     return Operation(call[1].rpartition(".")[2], doc.strip(), parameters, result, place=f"line {number}")
 
 

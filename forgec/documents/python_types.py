@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
 
 from forgec.documents.api import Field, Kind, Shape
 
@@ -26,6 +27,18 @@ def parse_type(text: str) -> Shape | None:
         return _shape(ast.parse(text.strip(), mode="eval").body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def result_type(text: str) -> Shape | None:
+    """The shape of what a function gives: as `parse_type`, but a class that nothing is known of may be anything."""
+    shape = parse_type(text)
+    if shape is not None and shape.kind == "list" and shape.of is not None:
+        return replace(shape, of=_unknown(shape.of))
+    return None if shape is None else _unknown(shape)
+
+
+def _unknown(shape: Shape) -> Shape:
+    return Shape("anything", optional=shape.optional) if shape.kind == "text" and shape.name else shape
 
 
 def _shape(node: ast.expr) -> Shape | None:

@@ -126,6 +126,24 @@ def test_what_is_no_annotation_is_not_evaluated(annotation: str) -> None:
     assert parse_type(annotation) is None
 
 
+def test_a_class_that_nothing_is_known_of_may_be_anything_in_a_result(tmp_path: Path) -> None:
+    text = "- `find_kites(colour: Colour) -> list[Kite]`\n- `get_kite(kite_id: int) -> Kite`\n"
+    found, shown = read_document(written(tmp_path, text, "kites.md")).operations
+    assert found.parameters[0].shape.kind == "text"
+    assert found.result is not None and found.result.of is not None and found.result.of.kind == "anything"
+    assert shown.result is not None and shown.result.kind == "anything"
+
+
+@pytest.mark.parametrize(("said", "required"), [({}, True), ({"required": True}, True), ({"required": False}, False)])
+def test_a_body_is_required_unless_the_document_says_otherwise(
+    said: dict[str, bool], required: bool, tmp_path: Path
+) -> None:
+    schema = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+    body = {"content": {"application/json": {"schema": schema}}, **said}
+    api = read_document(written(tmp_path, {"openapi": "3.1.0", "paths": {"/kites": {"post": {"requestBody": body}}}}))
+    assert api.operations[0].parameters[0].required is required
+
+
 def test_several_documents_are_one_interface(tmp_path: Path) -> None:
     api = read_document([DOCUMENTS / "notes.json", DOCUMENTS / "alarms.json", DOCUMENTS / "notes.json"])
     assert len(api.operations) == 13

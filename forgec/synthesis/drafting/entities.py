@@ -7,8 +7,14 @@ from dataclasses import dataclass, field
 
 from forgec.documents import Shape
 from forgec.starting.names import snake
-from forgec.synthesis.drafting.words import spoken
+from forgec.synthesis.drafting.words import spoken, undone
 
+_ROLES = re.compile(
+    r"^(from|to|source|target|src|dst|sender|receiver|recipient|origin|destination|previous|current|paying)_"
+)
+"""What stands before the name of a thing where several of it are named."""
+NEW = re.compile(r"^(new|updated)_")
+"""What stands before the name of what something is set to."""
 _NAMES = ("name", "username", "title", "email", "label", "subject")
 
 
@@ -50,15 +56,21 @@ class Entity:
     """Whether there is one row, which operations name by nothing."""
     numbered: bool = False
     """Whether no document names a key: the rows are numbered."""
+    joins: bool = False
+    """Whether its rows say which things belong together, by their keys."""
     members: bool = False
     """Whether it is a collection of plain values, its keys."""
 
-    def column(self, name: str) -> Column | None:
-        """The key or another column by the name that a document gives it, also `ticket_id` for the `id` of tickets."""
+    def column(self, name: str, *, new: bool = True) -> Column | None:
+        """The key or another column by the name that a document gives it, also `ticket_id` for the `id` of tickets, and
+        `new_price` for the price, unless `new` is false.
+        """
         wanted = snake(name)
         found = next((one for one in self.all if wanted in (one.name, one.called)), None)
         if found is None and self.is_key(wanted):
             return self.key
+        if found is None and new and NEW.match(wanted):
+            return self.column(NEW.sub("", wanted))
         if found is None and wanted.startswith(f"{self.noun}_"):
             return next((one for one in self.columns if one.name == wanted[len(self.noun) + 1 :]), None)
         return found
@@ -71,8 +83,10 @@ class Entity:
     def is_key(self, name: str) -> bool:
         """Whether a name is one that the key goes by."""
         mine = snake(name)
+        if self.joins:
+            return mine == self.key.name
         nouns = {self.noun, self.noun.rpartition("_")[2]}
-        ends = {f"{noun}_{end}" for noun in nouns for end in ("id", "number", "code", "uuid", "key")}
+        ends = {f"{noun}_{end}" for noun in nouns for end in ("id", "number", "no", "code", "uuid", "key")}
         return mine == self.key.name or mine in ends or (mine == "id" and self.key.name.endswith("id"))
 
     @property
@@ -104,18 +118,30 @@ def point(column: Column, target: Entity) -> None:
 
 def flag(entity: Entity, verb: str) -> Column | None:
     """The column of truth values that a verb sets: `complete` for `complete_order`."""
-    return next((c for c in entity.columns if c.shape.kind == "boolean" and verb[:4] in c.name), None)
+    stem = (undone(verb) or verb)[:4]
+    return next((c for c in entity.columns if c.shape.kind == "boolean" and stem in c.name), None)
 
 
 def _refers(column: Column, other: Entity) -> bool:
     if column.values or column.shape.kind not in ("text", "integer", "number"):
         return False
-    if column.name in (f"{other.noun}_{other.key.name}", f"{other.noun}_id"):
+    name = _ROLES.sub("", column.name)
+    if name in (f"{other.noun}_{other.key.name}", f"{other.noun}_id") or (name != column.name and name == other.noun):
         return True
-    if column.name == other.key.name and column.name != "id":
+    if name == other.key.name and name != "id":
         return True
     says = re.compile(rf"\b{re.escape(other.noun.replace('_', ' '))}s? ?_?id\b", re.I)
     return column.name.endswith("_id") and bool(says.search(column.doc))
+
+
+def standing(entity: Entity) -> Column | None:
+    """The column that says where a row stands: `status`, `state`, `device_state`."""
+    placed = any(one.name in ("city", "country", "zip") for one in entity.columns)  # then a state is a place
+    for name in ("status",) if placed else ("status", "state"):
+        for column in entity.columns:
+            if column.name in (name, f"{entity.noun}_{name}") and column.shape.kind == "text":
+                return column
+    return None
 
 
 def _reaches(start: Entity, goal: Entity) -> bool:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from forgec.documents import Api, Field, Shape
 from forgec.documents.api import MISSING
 from forgec.starting.names import legal, snake
-from forgec.synthesis.drafting.entities import Column, Entity, flag
-from forgec.synthesis.drafting.parameters import FILTERS, PAGING, WHOLE
+from forgec.synthesis.drafting.entities import NEW, Column, Entity, flag, standing
+from forgec.synthesis.drafting.parameters import ALL, FILTERS, PAGING, WHOLE
 from forgec.synthesis.drafting.purposes import Purpose, is_plain_list
 from forgec.synthesis.drafting.records import Records, is_money
-from forgec.synthesis.drafting.words import plural, words
+from forgec.synthesis.drafting.words import FLAGS, done, plural, undone, words
 
-_KEYS = ("id", "uuid", "number", "code", "key", "sku", "slug", "symbol", "username", "isbn", "iban")
+_KEYS = ("id", "uuid", "number", "no", "code", "key", "sku", "slug", "symbol", "username", "isbn", "iban")
 """The last words of names that identify something, the likeliest first."""
 _GROUPS = {
     "updates",
@@ -67,6 +68,7 @@ class _Finder:
             entity.given = key[2]
             some = self.by_noun[noun]
             entity.members = any(one.member for one in some) or self._lists_values(some)
+            entity.joins = any(one.joins for one in some)
             entity.single = self._is_single(some)
             entity.numbered = key[3]
             entities[noun] = entity
@@ -114,6 +116,8 @@ class _Finder:
             return snake(part.name), part.shape, True, False
         if self._lists_values(some):
             return "name", Shape("text"), True, False
+        if any(one.joins for one in some):
+            return (f"{noun}_id", Shape("integer"), False, True) if some[0].kind == "create" else None
         votes: Counter[str] = Counter()
         shapes: dict[str, Shape] = {}
         telling = [one for one in some if one.kind in ("create", "one", "many")]
@@ -169,7 +173,7 @@ class _Finder:
             yield routed[-1]
             return
         tail = noun.rpartition("_")[2]
-        for end in ("id", "uuid", "number", "code", "key"):
+        for end in ("id", "uuid", "number", "no", "code", "key"):
             for p in required:
                 if snake(p.name) in (f"{noun}_{end}", f"{tail}_{end}", end):
                     yield p
@@ -202,11 +206,12 @@ class _Finder:
     def _bounded(self, noun: str, entity: Entity) -> None:
         """What parameters such as `created_after` bound has their type, whatever a loose text about results says."""
         for purpose in self.by_noun[noun]:
-            shown = {snake(part.name) for part in self._result_fields(purpose)}
+            shown = {snake(part.name): part for part in self._result_fields(purpose)}
             for one in purpose.operation.parameters if purpose.kind == "many" else ():
-                rest = FILTERS.sub("", snake(one.name))
-                if rest != snake(one.name) and rest in shown and one.shape.kind in ("integer", "number"):
-                    self._add(entity, Field(rest, one.shape), False)
+                rest, kind = FILTERS.sub("", snake(one.name)), self.records.type_of(one.shape, one.name, one.doc)
+                if rest != snake(one.name) and rest in shown and kind in ("integer", "double", "date", "timestamp"):
+                    shape = Shape(kind) if kind in ("date", "timestamp") else one.shape  # type: ignore[arg-type]
+                    self._add(entity, Field(rest, shape, doc=shown[rest].doc), False)
 
     def _assumed(self, noun: str, entity: Entity) -> None:
         """Columns that no document names, and operations need."""
@@ -218,10 +223,21 @@ class _Finder:
         if not entity.columns and not entity.members:
             self._add(entity, Field("name", Shape("text"), doc="Assumed: the document shows nothing of it"), True)
         for purpose in self.by_noun[noun]:
-            if purpose.kind == "status" and entity.column("status") is None and flag(entity, purpose.verb) is None:
-                self._add(
-                    entity, Field("status", Shape("text"), doc=f"Where the {noun.replace('_', ' ')} stands"), False
-                )
+            if purpose.kind == "status" and flag(entity, purpose.into or purpose.verb) is None:
+                thing, base = noun.replace("_", " "), undone(purpose.verb) or purpose.verb
+                stands = standing(entity)
+                if (
+                    purpose.verb == "mark"
+                    and stands is not None
+                    and stands.values
+                    and purpose.into not in stands.values
+                ):
+                    self._add(entity, Field(purpose.into, Shape("boolean"), doc=f"Whether the {thing} is so"), True)
+                elif base in FLAGS:
+                    doc = f"Whether the {thing} is {done(base)}"
+                    self._add(entity, Field(done(base), Shape("boolean"), doc=doc), True)
+                elif stands is None:
+                    self._add(entity, Field("status", Shape("text"), doc=f"Where the {thing} stands"), False)
 
     def _kept(self, noun: str, purpose: Purpose, results: bool = True) -> list[tuple[Field, bool]]:
         """The parts of parameters, and of `results`, that rows keep, and whether each is always there."""
@@ -233,11 +249,14 @@ class _Finder:
                 inner = parameter.shape.of if parameter.shape.kind == "list" else parameter.shape
                 kept += [(part, False) for part in (inner.fields if inner is not None else ())]
             elif creates or purpose.kind in ("update", "status"):
-                kept.append((parameter, creates and parameter.required))
+                known = {snake(one.name) for one in purpose.operation.parameters}
+                plain = NEW.sub("", name)
+                part = parameter if plain in known else replace(parameter, name=plain)
+                kept.append((part, creates and parameter.required))
             elif purpose.kind == "many" and not (
                 name in PAGING or name in WHOLE or FILTERS.search(name) or parameter.shape.kind == "list"
             ):
-                kept.append((parameter, False))
+                kept.append((_without_all(parameter), False))
         if purpose.kind == "one":
             kept += [
                 (p, True)
@@ -281,7 +300,7 @@ class _Finder:
         name = snake(part.name)
         if not name or len(entity.columns) >= MAX_COLUMNS or part.shape.kind == "nothing":
             return
-        known = entity.column(name)
+        known = entity.column(name, new=False)
         if known is not None:
             if part.shape.values and known.textual and known is not entity.key:
                 known.values, known.shape = part.shape.values, part.shape
@@ -296,3 +315,9 @@ class _Finder:
         if required and part.default is not MISSING and part.default is not None:
             made.optional = True
         entity.columns.append(made)
+
+
+def _without_all(parameter: Field) -> Field:
+    """A parameter that limits rows to some value, without the value that stands for all."""
+    values = tuple(value for value in parameter.shape.values if value.lower() not in ALL)
+    return replace(parameter, shape=replace(parameter.shape, values=values))

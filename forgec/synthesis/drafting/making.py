@@ -107,7 +107,7 @@ class Making:
             default = self.default(one, column)
             if column is self.thing.key and self.purpose.kind != "create" and not optional:
                 type_ = f"-> {self.thing.table}"
-            elif (column is not None and column.references is not None) or column is not None:
+            elif column is not None and not set(one.shape.values) - {*column.values}:
                 type_ = column.type
             else:
                 type_ = self.draught.records.type_of(one.shape, f"{self.operation.name}_{name}", one.doc)

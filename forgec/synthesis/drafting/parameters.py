@@ -8,7 +8,7 @@ from forgec.starting.names import snake
 from forgec.synthesis.drafting.entities import Column, Entity
 
 FILTERS = re.compile(
-    r"^(min|max|start|end|from|to|since|until|before|after|lower|upper)_|_(min|max|from|to|gte?|lte?|lower_?bound|upper_?bound|before|after)$"
+    r"^(min|max|start|end|from|to|since|until|before|after|lower|upper)(_|$)|_(min|max|from|to|gte?|lte?|lower_?bound|upper_?bound|before|after)$"
 )
 PAGING = {
     "limit",
@@ -23,6 +23,8 @@ PAGING = {
     "sort_order",
     "order",
 }
+ALL = {"all", "any", "*"}
+"""Values of a parameter that stand for every value."""
 WHOLE = {"keyword", "keywords", "query", "q", "search", "search_term", "term", "text", "filter", "criteria"}
 """Parameters that are looked for in all texts."""
 
@@ -41,10 +43,13 @@ def bound(name: str, entity: Entity) -> tuple[Column, str] | None:
     if not FILTERS.search(mine):
         return None
     rest = FILTERS.sub("", mine)
-    low = bool(re.search(r"^(min|start|from|since|after|lower)_|_(min|from|gte?|lower_?bound|after)$", mine))
+    low = bool(re.search(r"^(min|start|from|since|after|lower)(_|$)|_(min|from|gte?|lower_?bound|after)$", mine))
+    if not rest and not mine.startswith(("from", "to", "since", "until", "before", "after", "start", "end")):
+        return None
     kinds = ("integer", "number", "date", "timestamp")
     ordered = [c for c in entity.columns if c.shape.kind in kinds or c.type in kinds]
-    found = next((c for c in ordered if c.name == rest), None) or next((c for c in ordered if rest in c.name), None)
-    if found is None and rest in ("date", "time", "timestamp", "datetime", "at"):
+    found = next((c for c in ordered if c.name == rest), None)
+    found = found or next((c for c in ordered if rest and rest in c.name), None)
+    if found is None and rest in ("", "date", "time", "timestamp", "datetime", "at"):
         found = next((c for c in ordered if c.type in ("date", "timestamp")), None)
     return (found, ">=" if low else "<=") if found else None

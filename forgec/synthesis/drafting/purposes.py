@@ -10,17 +10,34 @@ from typing import Literal, TypeAlias
 
 from forgec.documents import Api, Operation, Shape
 from forgec.starting.names import snake
-from forgec.synthesis.drafting.words import ITSELF, Act, act_of, after, noun, says_many, singular, words
+from forgec.synthesis.drafting.words import (
+    ITSELF,
+    NOMINAL,
+    PHRASES,
+    Act,
+    act_of,
+    after,
+    noun,
+    says_many,
+    singular,
+    words,
+)
 
 Kind: TypeAlias = Literal[
     "create", "one", "many", "update", "delete", "status", "count", "login", "logout", "session", "add", "calculate",
     "handover", "unknown"
 ]  # fmt: skip
 
-_LOGIN = re.compile(r"(log|sign)_?in|authenticate")
+_LOGIN = re.compile(r"(log|sign)_?in(?!g)|authenticate")
+_ASKS = re.compile(r"^(is|am|check|get)_.*(logged|signed)_?in|^whoami$")
 _HANDOVER = re.compile(r"(transfer|escalate|hand_?over)_(.*_)?(human|agent|person|operator)")
 _LOGOUT = re.compile(r"(log|sign)_?(out|off)")
+_AMOUNTS = {"amount", "points", "quantity", "units"}
 _COUNTS = {"count", "stats", "statistics"}
+_ENDS = re.compile(r"_?(id|uuid|number|no|code|key|name)$")
+"""The ends of names that tell which row is meant."""
+ROLES = re.compile(r"^(from|to|source|target|src|dst|sender|receiver|recipient|origin|destination|new|old)_")
+"""What stands before the name of a thing where several of it, or another one, are named."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +61,12 @@ class Purpose:
     """Whether it puts a value into a collection, or takes one out: `add_to_watchlist`."""
     late: bool = False
     """Whether it speaks of the latest row alone."""
+    into: str = ""
+    """The status that it leads to, where the name says so: `mark_as_read`, `check_in`."""
+    joins: bool = False
+    """Whether it brings two things together, or takes them apart: `add_student_to_course`."""
+    moves: bool = False
+    """Whether it moves an amount from one row to another of the same table."""
 
 
 def purposes(api: Api) -> list[Purpose]:
@@ -53,8 +76,43 @@ def purposes(api: Api) -> list[Purpose]:
     found = [_purpose(operation, api) for operation in api.operations]
     nouns = Counter(one.noun for one in found if one.noun)
     found = _collected(found)
+    found = [_joined(one, found, nouns) for one in found]
     firm = Counter(one.noun for one in found if one.noun and not one.before)
-    return [_cut(one, nouns, firm) for one in found]
+    return [_cut(_about(one, nouns), nouns, firm) for one in found]
+
+
+def _joined(purpose: Purpose, found: list[Purpose], nouns: Counter[str]) -> Purpose:
+    """What is added to a thing, or taken from it, where both are named: rows that say which belongs to which."""
+    goal = _goal(purpose)
+    if purpose.kind not in ("create", "delete") or not goal or not nouns[goal] or purpose.member:
+        return purpose
+    asked = {_stem(one.name): snake(one.name) for one in purpose.operation.parameters if one.required}
+    if not {goal, purpose.noun} <= asked.keys():
+        return purpose
+    plain = asked[purpose.noun] == purpose.noun  # a value, unless there is more to be done with it
+    if plain and any(one.noun == purpose.noun and _goal(one) != goal for one in found):
+        return purpose
+    return replace(purpose, noun=f"{goal}_{purpose.noun}", joins=True)
+
+
+def _about(purpose: Purpose, nouns: Counter[str]) -> Purpose:
+    """What is made by a verb, and not named: `reserve_room` makes a reservation where others are about reservations.
+    What is moved to a status, and not named, is what the parameters name.
+    """
+    made = NOMINAL.get(purpose.verb, "")
+    if purpose.kind == "create" and nouns[made]:
+        return replace(purpose, noun=made)
+    if purpose.kind == "status" and nouns[purpose.noun] <= (1 if purpose.noun else len(nouns)):
+        named = [one for one in purpose.operation.parameters if one.required and _ENDS.search(snake(one.name))]
+        stems = [stem for one in named if (stem := _stem(one.name)) != purpose.noun and nouns[stem]]
+        if stems and not any(_stem(one.name) == purpose.noun for one in named):
+            return replace(purpose, noun=stems[0], qualifiers=(*purpose.qualifiers, purpose.noun))
+    return purpose
+
+
+def _stem(name: str) -> str:
+    """`ticket` of `ticket_id`."""
+    return _ENDS.sub("", snake(name))
 
 
 def _collected(found: list[Purpose]) -> list[Purpose]:
@@ -72,7 +130,7 @@ def _collected(found: list[Purpose]) -> list[Purpose]:
 
 def _goal(purpose: Purpose) -> str:
     """What something is put into, or taken out of."""
-    return "_".join(noun(after(words(purpose.operation.name), "to", "from"))[0])
+    return "_".join(noun(after(words(purpose.operation.name), "to", "from", "in", "into"))[0])
 
 
 def is_plain_list(purpose: Purpose) -> bool:
@@ -83,6 +141,8 @@ def is_plain_list(purpose: Purpose) -> bool:
 
 
 def _cut(purpose: Purpose, nouns: Counter[str], firm: Counter[str]) -> Purpose:
+    if purpose.joins or purpose.moves:
+        return purpose
     if purpose.before and not firm[purpose.noun]:
         ends = [noun for noun in firm if noun == purpose.before or noun.endswith(f"_{purpose.before}")]
         if ends:
@@ -104,7 +164,7 @@ def _cut(purpose: Purpose, nouns: Counter[str], firm: Counter[str]) -> Purpose:
         for parameter in purpose.operation.parameters:
             owner = re.sub(r"_?(name|id)$", "", snake(parameter.name))
             if owner != purpose.noun and (nouns[owner] or owner == "user") and parameter.required:
-                return replace(purpose, noun=owner, attribute=purpose.noun)
+                return replace(purpose, noun=owner, attribute=purpose.noun.removeprefix(f"{owner}_"))
     if purpose.kind in ("one", "update"):
         for start in range(len(parts)):
             for end in range(len(parts) - 1, start, -1):
@@ -123,6 +183,8 @@ def _purpose(operation: Operation, api: Api) -> Purpose:
     if at is None:
         at = next((i for i, word in enumerate(named[:4]) if act_of(word) == "read"), None)
     late = bool(re.search(r"\b(latest|last|most recent|newest)\b", f"{joined.replace('_', ' ')} {operation.doc}", re.I))
+    if _ASKS.search(joined):
+        return Purpose(operation, "session", "log", "")
     if _LOGOUT.search(joined):
         return Purpose(operation, "logout", "log", "")
     if _LOGIN.search(joined):
@@ -140,9 +202,19 @@ def _purpose(operation: Operation, api: Api) -> Purpose:
         act_, verb_ = routed[1]
         if act is None or act_ != "status":
             act, verb = (act_, verb_ or verb or operation.method)
+    into = ""
+    if (phrase := PHRASES.get((named[0], named[1]) if len(named) > 1 else ("", ""))) and operation.method != "get":
+        act, verb, into, rest, at = "status", named[0], phrase, named[2:], 0
+    elif verb == "mark" and (state := after(rest, "as")):
+        into, rest = "_".join(state), rest[: rest.index("as")]
     thing, plural = noun(rest)
     if act == "create" and verb in ITSELF and at == 0:
         thing, plural = [verb], False
+    moves = verb in ("transfer", "move", "send") and _moves(operation)
+    if moves:
+        act, thing = "create", [*thing, "transfer"]
+    if act == "add" and not any(one.shape.kind in ("number", "integer") for one in operation.parameters):
+        act = "status"
     if routed is not None and routed[0]:
         thing, plural = [routed[0]], plural
     named_shape = _named(operation.result, api)
@@ -152,7 +224,21 @@ def _purpose(operation: Operation, api: Api) -> Purpose:
     sends_file = verb == "upload" and "{" in operation.path
     kind: Kind = "count" if _COUNTS & set(named) else "unknown" if sends_file else _kind(act, many, operation)
     before = "_".join(noun(named[:at])[0]) if at else ""
-    return Purpose(operation, kind, verb, "_".join(thing) or before, before=before, many=many, late=late)
+    return Purpose(
+        operation, kind, verb, "_".join(thing) or before, before=before, many=many, late=late, into=into, moves=moves
+    )
+
+
+def _moves(operation: Operation) -> bool:
+    """Whether two parameters name things of one kind, from and to which a third says how much is moved."""
+    names = [snake(one.name) for one in operation.parameters]
+    kinds = Counter(_stem(ROLES.sub("", name)) for name in names if ROLES.search(name))
+    amounts = [
+        one
+        for one in operation.parameters
+        if one.shape.kind == "number" or (one.shape.kind == "integer" and snake(one.name) in _AMOUNTS)
+    ]
+    return any(count == 2 for count in kinds.values()) and len(amounts) == 1
 
 
 def _kind(act: str | None, many: bool, operation: Operation) -> Kind:
@@ -177,7 +263,10 @@ def _route(operation: Operation) -> tuple[str, tuple[Act | None, str]] | None:
         part for part, hole in zip(segments, holes, strict=True) if not hole and not re.fullmatch(r"v\d+|api", part)
     ]
     verb = ""
-    while len(plain) > 1 and (last := words(plain[-1])) and act_of(last[0], first=len(last) > 1) is not None:
+    called = words(operation.name)[:1]
+    while len(plain) > 1 and (last := words(plain[-1])):
+        if act_of(last[0], first=len(last) > 1) is None and (last != called or operation.method != "post"):
+            break
         verb = last[0]
         plain.pop()
     thing = singular("_".join(words(plain[-1]))) if plain else ""

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable
 
 from forgec.starting.names import legal, snake
+from forgec.starting.values import quoted
 from forgec.synthesis.drafting.entities import Column
 from forgec.synthesis.drafting.making import Body, Given, Making, Unknown, typed
-from forgec.synthesis.drafting.parameters import bound, is_paging, is_whole_text
+from forgec.synthesis.drafting.parameters import ALL, bound, is_paging, is_whole_text
 from forgec.synthesis.drafting.results import answered, answered_rows
-from forgec.synthesis.drafting.rows import ROWS
 from forgec.synthesis.drafting.sessions import speaks_of_own
 from forgec.synthesis.drafting.signing import sign_in
 from forgec.synthesis.drafting.words import plural, spoken
@@ -110,6 +110,10 @@ def filters(it: Making) -> tuple[list[str], Callable[[list[dict[str, str]]], tup
             texts = column.textual and column.references is None and column is not entity.key
             part = fuzzy and texts and "exact" not in one.doc.lower()
             test = f"contains(lower({column.name}), lower({value}))" if part else f"{column.name} = {value}"
+            if column.values and one.type != column.type:  # it has values more than rows may have
+                test = f"cast({column.name} as text) = cast({value} as text)"
+                every = [quoted(word) for word in one.field.shape.values if word.lower() in ALL]
+                lacking += "".join(f"{value} = {word} or " for word in every)
             if column is entity.key and one.type.startswith("->"):
                 one.type = entity.key.type
             conditions.append(f"({lacking}{test})" if lacking else test)
@@ -208,15 +212,18 @@ def example(
 def count_rows(it: Making) -> Body:
     entity, shape = it.thing, it.operation.result
     fields = [one for one in shape.fields if one.shape.kind == "integer"] if shape is not None else []
-    if shape is not None and shape.kind == "integer":
+    if (shape is None or shape.kind in ("integer", "anything", "number")) and (shape is not None or it.given):
         conditions, shown = filters(it)
         where = f" where {' and '.join(conditions)}" if conditions else ""
         arguments, number = shown(it.draught.world.rows[entity.table])
         return Body(
             [f"return select count(*) from {entity.table}{where};"], "integer", [f"@({arguments}) returns {number};"]
         )
-    if shape is None or len(shape.fields) != 1 or not fields or it.given:
+    if shape is None or len(shape.fields) != 1 or not fields:
         raise Unknown("nothing says what it counts")
+    conditions, shown = filters(it)
+    where = f" where {' and '.join(conditions)}" if conditions else ""
+    arguments, number = shown(it.draught.world.rows[entity.table])
     name = legal(fields[0].name, "field", [], 1)
-    lines = [f"return select count(*) as {name} from {entity.table};"]
-    return Body(lines, f"{{ {name} integer }}", ["found = @();", f"expect $found.{name} = {ROWS};"])
+    lines = [f"return select count(*) as {name} from {entity.table}{where};"]
+    return Body(lines, f"{{ {name} integer }}", [f"found = @({arguments});", f"expect $found.{name} = {number};"])

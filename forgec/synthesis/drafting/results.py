@@ -9,7 +9,7 @@ from forgec.starting.names import legal, snake
 from forgec.starting.values import quoted
 from forgec.synthesis.drafting.entities import Column
 from forgec.synthesis.drafting.making import Making, Unknown
-from forgec.synthesis.drafting.words import done, spoken
+from forgec.synthesis.drafting.words import done, same_stem, spoken
 
 _TOLD = re.compile(r"\b(operation|attempt|request|update|result|describ|confirm|outcome|success)", re.I)
 """What texts about parts say that tell how it went."""
@@ -21,6 +21,9 @@ def part_of(it: Making, part: Field) -> tuple[str, str] | None:
     told = bool(_TOLD.search(part.doc))
     if part.shape.kind == "boolean" and writes and (told or name in ("ok", "success") or name.endswith("_status")):
         return "boolean", "true"
+    if part.shape.kind == "boolean" and it.purpose.kind == "status" and it.thing.column(name) is None:
+        if same_stem(it.purpose.verb, name):
+            return "boolean", "true"
     if part.shape.kind == "text" and writes and (told or it.thing.column(name) is None):
         if name == "status" or name.endswith("_status"):
             return "text", quoted(done(it.purpose.verb))

@@ -25,7 +25,7 @@ _OWNERS = (
     "user",
 )
 _OWN = re.compile(r"\b(current(ly)? (\w+ )?user|logged[- ]in user|authenticated user|your|my)\b", re.I)
-_SECRETS = ("password", "pin", "secret", "passcode", "token")
+SECRETS = ("password", "pin", "secret", "passcode", "token")
 
 
 @dataclass
@@ -55,7 +55,7 @@ def session(found: list[Purpose], entities: dict[str, Entity]) -> Session | None
     if login is None and not any(one.kind in ("logout", "session") for one in found):
         return None
     fields = list(login.operation.parameters) if login is not None else []
-    secret_field = next((one for one in fields if any(word in snake(one.name) for word in _SECRETS)), None)
+    secret_field = next((one for one in fields if any(word in snake(one.name) for word in SECRETS)), None)
     who = next((one for one in fields if one is not secret_field and one.shape.kind in ("text", "integer")), None)
     name = snake(who.name) if who is not None else "username"
     users = next((e for e in entities.values() if e.key.name == name or e.noun in ("user", "account", "member")), None)
