@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from forgec.pipeline import check, generate_package
+from tests.pythons import interpreter
 from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parent.parent
@@ -34,20 +35,6 @@ def run(*command: str | Path, folder: Path, fed: str = "") -> str:
     )
     assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
     return result.stdout
-
-
-def interpreter(version: str) -> str | None:
-    """The program of a version of Python: this one, one on the path, or one that pyenv keeps."""
-    if sys.version_info[:2] == tuple(map(int, version.split("."))):
-        return sys.executable
-    kept = Path.home().glob(f".pyenv/versions/{version}.*/bin/python")
-    for program in (shutil.which(f"python{version}"), *sorted(map(str, kept))):
-        if (
-            program is not None
-            and subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0
-        ):
-            return program
-    return None
 
 
 def installed(folder: Path, python: str, *wheels: Path) -> Path:

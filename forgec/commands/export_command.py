@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from forgec.exporting.nemo_gym.project import Part
 
 MAX_SHOWN = 10
+VALIDATION = ("tag:validation", "tag:test")
+"""Which tasks are for validation as a rule, if there are any."""
 
 
 @click.group("export")
@@ -52,16 +54,15 @@ def command() -> None:
 @click.option(
     "--validation",
     multiple=True,
-    default=("tag:validation", "tag:test"),
     metavar="WHICH",
-    show_default="tag:validation,tag:test",
+    show_default=",".join(VALIDATION),
     help="Which of the tasks are for validation; all others are for training.",
 )
 @click.option(
     "--seeds", type=click.IntRange(1, 100_000), default=1, show_default=True,
     help="How many episodes there are of a task that is drawn, with seeds from 0 on.",
 )  # fmt: skip
-@click.option("--force", is_flag=True, help="Overwrite files that were changed, or made otherwise.")
+@click.option("--force", is_flag=True, help="Overwrite files that somebody has changed there.")
 @sources_option
 @lock_option
 @click.option("--json", "as_json", is_flag=True, help="Print what was written as JSON.")
@@ -87,7 +88,7 @@ def nemo_gym(
     in the way, or an environment or task does not exist.
     """
     from forgec.exporting.nemo_gym.cases import NotPaid
-    from forgec.exporting.nemo_gym.project import CannotExport, Options, Part, project
+    from forgec.exporting.nemo_gym.project import CannotExport, Options, Part, project, whole
     from forgec.exporting.writing import in_the_way, write
 
     try:
@@ -97,31 +98,35 @@ def nemo_gym(
             _check_names(found)
             locks = Locks.beside(environments, folders, lock_file)
             chosen = Wanted.parsed(wanted, len(environments))
-            held_out = Wanted.parsed(validation, 0)
+            held_out = Wanted.parsed(validation or VALIDATION, 0)
             parts = []
             for environment, folder in zip(found, folders, strict=True):
                 train, validate = _split(environment, chosen, held_out)
                 parts.append(Part(environment, folder, train, validate))
             chosen.check()
+            if validation:
+                held_out.check()
             _require_certified(parts, locks)
             files = project(parts, Options(user, seeds, allowed))
         others = in_the_way(out, files) if out.exists() and not force else []
         if others:
             more = f", and so are {len(others) - 1:,} more" if len(others) > 1 else ""
-            _fail(f"{out / others[0]} is there with other contents{more}; --force overwrites", UNREADABLE)
-        written = write(out, files)
+            _fail(f"{out / others[0]} was changed, or is another's{more}; --force overwrites", UNREADABLE)
+        written, removed = write(out, files, [folder for part in parts for folder in whole(part)])
     except LoadError as error:
         _fail(str(error), UNREADABLE)
     except (CannotExport, NotPaid) as error:
         _fail(str(error), FINDINGS)
     except OSError as error:
-        _fail(f"{error.filename or out} cannot be written: {error.strerror}", UNREADABLE)
+        _fail(f"{error.filename2 or error.filename or out} cannot be written: {error.strerror}", UNREADABLE)
     if as_json:
-        click.echo(json.dumps({"out": out.as_posix(), "files": sorted(files), "written": sorted(written)}, indent=2))
+        told = {"files": files, "written": written, "removed": removed}
+        click.echo(json.dumps({"out": out.as_posix(), **{name: sorted(one) for name, one in told.items()}}, indent=2))
     else:
         sets = [data for name, data in files.items() if name.endswith(("/data/train.jsonl", "/data/validation.jsonl"))]
         rows = sum(data.count(b"\n") for data in sets)
-        click.echo(f"{out}: {counted(len(parts), 'environment')}, {rows:,} rows, {len(written):,} files written")
+        gone = f", {len(removed):,} taken away" if removed else ""
+        click.echo(f"{out}: {counted(len(parts), 'environment')}, {rows:,} rows, {len(written):,} files written{gone}")
     sys.exit(CLEAN)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakSet
 
 from forgec.rollouts.run import Job, Runner
 from forgec.serving.session import Session
@@ -27,24 +28,44 @@ class Sessions:
     def __init__(self, runner: Runner, *, most: int = MOST, idle: float = IDLE) -> None:
         self.runner, self.most, self.idle = runner, most, idle
         self._all: dict[str, Session] = {}
+        self._made: WeakSet[Session] = WeakSet()
+        """Those that are still in memory, also if they have no id any more."""
         self._sweeping: asyncio.Task[None] | None = None
+        self.begun = 0
+        """How many there have ever been."""
         self.swept = 0
         """How many were abandoned."""
 
     def __len__(self) -> int:
         return len(self._all)
 
+    def counted(self) -> dict[str, int]:
+        """How many there are by their ids, are being asked, and were begun or abandoned ever; and how many episodes
+        wait for their agents, whatever ids there are.
+        """
+        return {
+            "open": len(self._all),
+            "asked": sum(one.asked > 0 for one in self._all.values()),
+            "playing": sum(not one.over for one in self._made),
+            "begun": self.begun,
+            "swept": self.swept,
+        }
+
     async def begin(self, name: str, job: Job) -> Session:
         """A new session by this id; one that has it is dropped. Raises `Full`."""
-        await self.drop(name)
-        if len(self._all) >= self.most:
+        if len(self._all) >= self.most and name not in self._all:
             await self.sweep()
-            if len(self._all) >= self.most:
+            if len(self._all) >= self.most and name not in self._all:
                 raise Full
-        session = self._all[name] = Session(self.runner, job)
+        before = self._all.pop(name, None)
+        session = self._all[name] = Session(self.runner, job)  # nothing may be awaited since it was looked for
+        self._made.add(session)
         session.used = time.monotonic()
+        self.begun += 1
         if self._sweeping is None or self._sweeping.done():
             self._sweeping = asyncio.create_task(self._sweep_now_and_then())
+        if before is not None:
+            await before.drop()
         return session
 
     @contextmanager

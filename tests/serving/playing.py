@@ -6,14 +6,14 @@ import json
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import httpx2
 
 from forgec.dialogue import AssistantMessage
 from forgec.exporting.nemo_gym.cases import response_of
 from forgec.rollouts.agents.built_in import moves
-from forgec.serving.gym.loop import Post, play
+from forgec.serving.gym.loop import play
 from forgec.serving.gym.responses import Ask
 from forgec.serving.gym.routes import application
 from forgec.serving.gym.rows import params_of
@@ -32,6 +32,12 @@ def environment(name: str = "library") -> Environment:
 def written(env: Environment) -> list[str]:
     """The tasks that people wrote."""
     return [name for name, task in env.tasks.items() if "made" not in task.tags]
+
+
+class Session(Protocol):
+    """What posts in one session of a server."""
+
+    async def post(self, path: str, body: dict[str, Any]) -> Any: ...
 
 
 class Client:
@@ -124,14 +130,11 @@ def response(message: AssistantMessage) -> dict[str, Any]:
     return {**response_of(()), "output": output, "usage": usage}
 
 
-async def rollout(
-    env: Environment, client: Client | Direct, task: str, ask: Ask, most: int = 100, seed: int = 0
-) -> Any:
+async def rollout(env: Environment, client: Session, task: str, ask: Ask, most: int = 100, seed: int = 0) -> Any:
     """What NeMo Gym's agent server does for a row: the answer to /verify."""
     row = {"responses_create_params": params_of(env), "task": task, "seed": seed}
     await client.post("/seed_session", row)
-    post: Post = client.post
-    found = await play(row["responses_create_params"], ask, post, most)  # type: ignore[arg-type]
+    found = await play(params_of(env), ask, client.post, most)
     verdict = await client.post("/verify", {**row, "response": found})
     await client.post("/close_session", {})
     return verdict

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import hashlib
 import json
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from forgec.commands import forgec
+from forgec.exporting.writing import RECORD
 from forgec.serving.gym.fixtures import opened, replayed, seeded
 from forgec.serving.gym.service import Problem
 from tests.serving.playing import GENERATED, lines
@@ -94,7 +96,7 @@ def test_the_same_again_writes_nothing_and_changes_are_kept(project: Path) -> No
     before = changed.read_text()
     changed.write_text(before + "# mine\n")
     refused = run(*arguments)
-    assert refused.exit_code == 2 and "is there with other contents; --force" in refused.output
+    assert refused.exit_code == 2 and "app.py was changed, or is another's; --force" in refused.output
     assert json.loads(run(*arguments, "--json", "--force").output)["written"] == [
         "resources_servers/forgec_library/app.py"
     ]
@@ -134,6 +136,52 @@ def test_tasks_that_are_not_certified_or_were_otherwise_are_refused(tmp_path: Pa
     assert sorted(path.name for path in data.iterdir()) == ["example.jsonl", "validation.jsonl"]
 
 
+def test_what_was_made_is_made_anew_and_what_is_no_more_is_taken_away(tmp_path: Path) -> None:
+    spec, out = _spec(tmp_path), tmp_path / "out"
+    assert CliRunner().invoke(forgec, ["certify", str(spec)]).exit_code == 0
+    assert run(spec, "--out", out).exit_code == 0
+    assert run(GENERATED / "library", "--out", out, "--task", "settle_the_overdue").exit_code == 0
+    server = out / "resources_servers" / "forgec_kiosk"
+    mine = server / "notes.txt"
+    mine.write_text("mine")
+    _spec(tmp_path, tool="call_name", tag="train")
+    assert CliRunner().invoke(forgec, ["certify", str(spec)]).exit_code == 0
+    done = json.loads(run(spec, "--out", out, "--json").output)
+    inside = "resources_servers/forgec_kiosk"
+    assert done["removed"] == [f"{inside}/data/validation.jsonl", f"{inside}/package/kiosk/tools/rename.py"]
+    assert sorted(path.name for path in (server / "data").iterdir()) == ["example.jsonl", "train.jsonl"]
+    assert mine.exists() and (out / "environments" / "forgec_library" / "manifest.yaml").exists()
+
+
+def test_a_record_of_what_was_made_reaches_nothing_outside(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"kept")
+    out = tmp_path / "out"
+    out.mkdir()
+    digest = hashlib.sha256(b"kept").hexdigest()
+    up = "resources_servers/forgec_library/../../../outside"
+    for record in (
+        json.dumps({up: digest, str(outside): digest, "x\0": digest, "README.md": 3}),
+        "{",
+        "[]",
+        "[" * 9999,
+    ):
+        (out / RECORD).write_text(record)
+        done = run(GENERATED / "library", "--out", out, "--task", "settle_the_overdue", "--json")
+        assert done.exit_code == 0 and json.loads(done.output)["removed"] == []
+    assert outside.read_bytes() == b"kept"
+
+
+def test_a_model_that_plays_the_user_is_defined(tmp_path: Path) -> None:
+    done = run(GENERATED / "library", "--out", tmp_path, "--user", "model", "--task", "settle_the_overdue")
+    assert done.exit_code == 0, done.output
+    folder = tmp_path / "resources_servers" / "forgec_library"
+    config = yaml.safe_load((folder / "configs" / "forgec_library.yaml").read_text())
+    named = config["library_resources_server"]["resources_servers"]["forgec_library"]["user_model_server"]["name"]
+    (model,) = config[named]["responses_api_models"].values()
+    assert model["openai_model"] == "${oc.select:user_model_name,${policy_model_name}}"
+
+
 def test_a_tool_that_has_the_name_of_a_route_is_refused(tmp_path: Path) -> None:
     spec = _spec(tmp_path, tool="verify")
     assert CliRunner().invoke(forgec, ["certify", str(spec)]).exit_code == 0
@@ -148,6 +196,7 @@ def test_a_tool_that_has_the_name_of_a_route_is_refused(tmp_path: Path) -> None:
         ([str(GENERATED / "library"), "--out", "x", "--task", "no_such"], "has no task `no_such`"),
         ([str(GENERATED / "library"), str(GENERATED / "library"), "--out", "x"], "is named twice"),
         (["no_such.afs", "--out", "x"], "no_such.afs"),
+        ([str(GENERATED / "library"), "--out", "x", "--validation", "tag:tset"], "no environment has a task"),
         ([str(GENERATED / "library"), "--out", "/proc/nowhere", "--task", "settle_the_overdue"], "cannot be written"),
     ],
 )

@@ -12,6 +12,7 @@ from forgec.serving.gym.responses import ResponsesModel
 from forgec.serving.gym.routes import SESSION
 from tests.serving.playing import (
     Direct,
+    Served,
     environment,
     gold_moves,
     model,
@@ -166,6 +167,7 @@ def test_a_turn_that_is_sent_again_is_not_taken_again() -> None:
     [
         ("/seed_session", b'{"task": "no such"}', 422, "has no task 'no such'"),
         ("/seed_session", b'{"task": ["x"]}', 422, "has no task"),
+        ("/seed_session", b"", 422, "a row must name its task"),
         ("/seed_session", b'{"task": "settle_the_overdue", "seed": -1}', 422, "seed must be"),
         ("/seed_session", b'{"task": "settle_the_overdue", "seed": true}', 422, "seed must be"),
         ("/seed_session", b'{"task": "settle_the_overdue", "environment": "phone"}', 422, "this server plays"),
@@ -287,6 +289,48 @@ def test_abandoned_sessions_are_swept_out_but_none_that_is_asked() -> None:
             assert server.service.sessions.swept == 1
 
     asyncio.run(play())
+
+
+def test_a_server_counts_its_sessions() -> None:
+    async def play() -> list[dict[str, Any]]:
+        async with served() as server:
+            clients = [server.client() for _ in range(3)]
+            counts = [await counted(server)]
+            for client in clients:
+                await client.post("/seed_session", {"task": "settle_the_overdue"})
+            await clients[0].post("/verify", VERDICT)
+            await clients[1].post("/close_session", {})
+            counts.append(await counted(server))
+            server.service.sessions.idle = 0.0
+            await server.service.sessions.sweep()
+            return [*counts, await counted(server)]
+
+    async def counted(server: Served) -> dict[str, Any]:
+        answer = await server.client().http.get("/sessions")
+        return {name: answer.json()[name] for name in ("open", "playing", "asked", "begun", "swept")}
+
+    assert asyncio.run(play()) == [
+        {"open": 0, "playing": 0, "asked": 0, "begun": 0, "swept": 0},
+        {"open": 2, "playing": 1, "asked": 0, "begun": 3, "swept": 0},
+        {"open": 0, "playing": 0, "asked": 0, "begun": 3, "swept": 2},
+    ]
+
+
+NAMED = {"resources_session_id": "r1", "task_data": {"task": "settle_the_overdue"}}
+
+
+@pytest.mark.parametrize("seed", [{"task": "settle_the_overdue"}, NAMED])
+def test_a_session_that_is_begun_many_times_at_once_is_one(seed: dict[str, Any]) -> None:
+    async def play() -> list[dict[str, int]]:
+        async with served() as server:
+            client = server.client()
+            await client.post("/seed_session", seed)
+            await asyncio.gather(*(client.ask("/seed_session", **seed) for _ in range(20)))
+            counts = [server.service.sessions.counted()]
+            await client.post("/close_session", {})
+            return [*counts, server.service.sessions.counted()]
+
+    assert [(one["open"], one["playing"]) for one in asyncio.run(play())] == [(1, 1), (0, 0)]
 
 
 def test_there_are_no_more_sessions_than_there_may_be() -> None:

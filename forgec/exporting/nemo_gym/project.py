@@ -21,6 +21,13 @@ from forgec_runtime.tasks import Step
 EXAMPLES = 5
 """How many rows the data set of examples has."""
 USERS = ("scripted", "briefed", "model")
+USER_MODEL = "user_model"
+"""The model server that plays users."""
+_USER_MODEL = {
+    f"openai_{field}": f"${{oc.select:user_{name},${{policy_{name}}}}}"
+    for field, name in (("base_url", "base_url"), ("api_key", "api_key"), ("model", "model_name"))
+}
+"""Its endpoint: what the command line or env.yaml says, else the policy's."""
 LICENSE = "TBD"
 """Of data sets: whoever gives them away decides."""
 PINNED = ("forgec", "forgec-runtime")
@@ -71,8 +78,14 @@ def project(parts: Sequence[Part], options: Options) -> dict[str, bytes]:
         }
     )
     files[f"{folder}/README.md"] = rendered("agent.md.j2", users=USERS)
-    files["README.md"] = rendered("README.md.j2", parts=parts, names=Names, options=options, pinned=_pins())
+    files["README.md"] = rendered("README.md.j2", pinned=_pins())
     return files
+
+
+def whole(part: Part) -> tuple[str, ...]:
+    """The folders that hold nothing but what an environment comes to."""
+    names = Names(part.environment.name)
+    return names.server_path, names.manifest_path
 
 
 def _environment(part: Part, options: Options) -> dict[str, bytes]:
@@ -140,8 +153,10 @@ def _config(environment: Environment, names: Names, options: Options, sets: dict
         "description": _described(environment),
         "user": options.user,
     }
+    more: dict[str, Any] = {}
     if options.user == "model":
-        server["user_model_server"] = {"type": "responses_api_models", "name": "user_model"}
+        server["user_model_server"] = {"type": "responses_api_models", "name": USER_MODEL}
+        more[USER_MODEL] = {"responses_api_models": {"openai_model": {"entrypoint": "app.py", **_USER_MODEL}}}
     if options.allow_sources:
         server["allow_sources"] = list(options.allow_sources)
     return {
@@ -164,6 +179,7 @@ def _config(environment: Environment, names: Names, options: Options, sets: dict
                 }
             }
         },
+        **more,
     }
 
 

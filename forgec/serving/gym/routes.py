@@ -67,7 +67,11 @@ def routes(service: Service) -> list[Route]:
 
         return await _answered(answer)
 
+    async def sessions(request: Request) -> Response:
+        return _json(200, service.counted())
+
     return [
+        Route("/sessions", sessions, methods=["GET"]),
         Route("/seed_session", seed, methods=["POST"]),
         json_route("/next_user_message", service.next_user_message),
         json_route("/execute_agent_tool_calls", service.execute),

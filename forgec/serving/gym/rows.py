@@ -25,6 +25,8 @@ def job_of(environment: Environment, row: Mapping[str, Any]) -> Job:
     own, task, seed = row.get("environment", environment.name), row.get("task"), row.get("seed", 0)
     if own != environment.name:
         raise BadRequest(f"the row is of the environment {str(own)[:100]!r}; this server plays {environment.name!r}")
+    if task is None:
+        raise BadRequest("a row must name its task")
     if not isinstance(task, str) or task not in environment.tasks:
         raise BadRequest(f"{environment.name!r} has no task {str(task)[:100]!r}")
     if type(seed) is not int or not 0 <= seed < MAX_SEED:

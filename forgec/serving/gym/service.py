@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -174,6 +175,11 @@ class Service:
             self._closed.popitem(last=False)
         await self.sessions.drop(given)
         return {"resources_session_id": given}
+
+    def counted(self) -> dict[str, Any]:
+        """Which process this is, and how many sessions there are, and have been, of how many there may be."""
+        told = {"environment": self.environment.name, "pid": os.getpid()}
+        return {**told, **self.sessions.counted(), "most": self.sessions.most}
 
     def _job(self, row: Mapping[str, Any]) -> Job:
         try:
