@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -11,12 +12,14 @@ import safetensors.torch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
+from torch.nn import Module
 
 from forgec.training.learner import Learner
 from forgec.writing import write_whole
 
 Phase: TypeAlias = Literal["imitation", "reinforcement", "control", "done"]
 PHASES: tuple[Phase, ...] = ("imitation", "reinforcement", "control", "done")
+TIED = "lm_head.weight"
 KEPT = 2
 """How many checkpoints stay: the last one may be lost, too."""
 
@@ -35,6 +38,7 @@ class State(BaseModel):
     )
     control_steps: int | None = Field(default=None, description="How many steps the control makes.")
     resting: tuple[str, ...] = Field(default=(), description="Environments that wait for the others.")
+    succeeded: bool = Field(default=False, description="Whether an episode succeeded at the last look at the gate.")
     barren: int = Field(default=0, description="Steps, one after the other, in which nothing could be learned.")
 
     @property
@@ -46,7 +50,9 @@ class State(BaseModel):
 def save(folder: Path, state: State, learner: Learner) -> None:
     """Write a checkpoint and forget old ones. Raises `OSError`; those that were there are then still there."""
     folder.mkdir(exist_ok=True)
-    tensors = {f"model.{name}": value for name, value in learner.model.state_dict().items() if name != "lm_head.weight"}
+    tensors = {f"model.{name}": value for name, value in _weights(learner.model).items()}
+    if learner.averaged is not None:
+        tensors |= {f"averaged.{name}": value for name, value in _weights(learner.averaged).items()}
     tensors |= {f"optimizer.{name}": value for name, value in learner.descent.state().items()}
     content = {name: value.detach().clone().contiguous() for name, value in tensors.items()}
     data = safetensors.torch.save(content, {"state": state.model_dump_json()})
@@ -67,19 +73,31 @@ def latest(folder: Path) -> tuple[State, dict[str, Tensor]] | None:
     return None
 
 
-def restore(learner: Learner, state: State, tensors: dict[str, Tensor]) -> None:
+def restore(learner: Learner, state: State, tensors: Mapping[str, Tensor]) -> None:
     """Go on from a checkpoint. Raises `ValueError` where it is of another policy."""
+    _put(_part("model.", tensors), learner.model)
+    if learner.averaged is not None:
+        _put(_part("averaged.", tensors), learner.averaged)
+    learner.descent.load(_part("optimizer.", tensors))
+    learner.steps = state.learnt
+
+
+def _part(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+
+
+def _weights(module: Module) -> dict[str, Tensor]:
+    """All that a module remembers, but for the head, which is the embedding."""
+    return {name: value for name, value in module.state_dict().items() if not name.endswith(TIED)}
+
+
+def _put(weights: Mapping[str, Tensor], module: Module) -> None:
+    if set(weights) != set(_weights(module)):
+        raise ValueError("the checkpoint is of another policy: its weights have other names")
     try:
-        own = learner.model.state_dict()
-        own.update({name.removeprefix("model."): value for name, value in tensors.items() if name.startswith("model.")})
-        if "lm_head.weight" in own:
-            own["lm_head.weight"] = own["model.embed_tokens.weight"]
-        learner.model.load_state_dict(own)
+        module.load_state_dict(weights, strict=False)
     except RuntimeError as error:
         raise ValueError(f"the checkpoint is of another policy: {error}") from None
-    prefix = "optimizer."
-    learner.descent.load({name.removeprefix(prefix): one for name, one in tensors.items() if name.startswith(prefix)})
-    learner.steps = state.learnt
 
 
 def _files(folder: Path) -> list[Path]:

@@ -58,6 +58,11 @@ class ImitationPart(_Part):
     shown less often until it does in all of them."""
 
     gate: float = Field(default=0.2, ge=0, le=1, description="Held-out success in every environment that ends it.")
+    errand: float = Field(
+        default=0.0, ge=0, le=1,
+        description="Success of every held-out task that ends it, too: nothing can be learned from one that never "
+        "succeeds.",
+    )  # fmt: skip
     rest: float = Field(
         default=0.25, ge=0, le=1,
         description="How often an environment that has passed the gate is shown beside one that has not: less, so that "
@@ -70,11 +75,19 @@ class ImitationPart(_Part):
     matrix_rate: float | None = Field(
         default=7e-3, gt=0, description="Of all other matrices, by Muon; none: AdamW for these, too."
     )
+    average: float | None = Field(
+        default=0.9, ge=0, lt=1,
+        description="The policy is the mean of what the weights were in the last steps: one counts that many times as "
+        "much as the next. None: the weights of the last step, whose success swings from step to step.",
+    )  # fmt: skip
     observations: float = Field(
         default=0.3, ge=0, description="Weight of the tokens that are read, not written: it learns to copy sooner."
     )
     first: int = Field(default=0, ge=0, description="Steps before the first look at the gate.")
-    every: int = Field(default=25, ge=1, description="Steps between two looks at the gate.")
+    every: int = Field(
+        default=5, ge=1,
+        description="Steps between two looks at the gate; five times as many until a first episode succeeds.",
+    )  # fmt: skip
     episodes: int = Field(default=20, ge=1, description="Of each environment, at such a look.")
 
 
@@ -100,6 +113,10 @@ class ReinforcementPart(_Part):
     dynamic_sampling: bool = Field(
         default=True, description="Leave out questions whose trajectories are all worth the same."
     )
+    refills: int = Field(
+        default=2, ge=0, le=100,
+        description="How many times a step asks more, in place of the questions that were left out.",
+    )  # fmt: skip
     clip_low: float = Field(default=0.2, ge=0, le=1)
     clip_high: float = Field(default=0.28, ge=0)
     aggregation: Literal["tokens", "trajectories", "constant"] = "tokens"

@@ -61,6 +61,13 @@ class Rollout:
     tokens: int
     """How many it drew."""
 
+    def add(self, other: Rollout) -> None:
+        """Further episodes, behind these."""
+        self.played += other.played
+        self.failures += other.failures
+        self.decoding += other.decoding
+        self.tokens += other.tokens
+
 
 class Stage:
     """Environments, their users and limits."""

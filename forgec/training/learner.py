@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from transformers import Qwen3ForCausalLM
 
 from forgec.training.advantages import Advantages, Estimator, RunningMoments, advantages, varied
@@ -34,12 +35,23 @@ class Learner:
     """A policy and its optimizer."""
 
     def __init__(
-        self, model: Qwen3ForCausalLM, rate: float, portion: int = 8192, *, matrices: float | None = None
-    ) -> None:
-        """`portion` is how many tokens gradients are computed of at once; `rate` and `matrices` are `Descent`'s."""
+        self, model: Qwen3ForCausalLM, rate: float, portion: int = 8192, *, matrices: float | None = None,
+        average: float | None = None,
+    ) -> None:  # fmt: skip
+        """`portion` is how many tokens gradients are computed of at once; `rate` and `matrices` are `Descent`'s. With
+        `average` what is learned is the mean over the last steps: one counts that many times as much as the next."""
         self.model, self.portion = model, portion
         self.descent = Descent(model, rate, matrices)
+        self.averaged: AveragedModel | None = None
+        if average is not None:
+            mean = get_ema_multi_avg_fn(average)  # type: ignore[no-untyped-call]
+            self.averaged = AveragedModel(model, multi_avg_fn=mean)
         self.steps = 0
+
+    @property
+    def learned(self) -> Qwen3ForCausalLM:
+        """The policy that plays: the mean of the last steps, or the model as it is."""
+        return self.model if self.averaged is None else cast(Qwen3ForCausalLM, self.averaged.module)
 
     def imitate(self, episodes: Sequence[Written], observations: float = 0.0) -> float:
         """One step towards what stands in the episodes. Returns the mean surprise of a token to be written, in nats.
@@ -119,6 +131,8 @@ class Learner:
             self.descent.forget()
             raise NotANumber(f"the loss is {loss}, the gradient {length} long")
         self.descent.step(share * min(1.0, (self.steps + 1) / WARM_UP))
+        if self.averaged is not None:
+            self.averaged.update_parameters(self.model)
         self.steps += 1
         return length
 
@@ -129,6 +143,8 @@ class Judged:
 
     names: tuple[str, ...]
     """The environment of each."""
+    questions: tuple[int, ...]
+    """The question of each, numbered as they were asked."""
     rewards: Tensor
     valid: Tensor
     counted: Tensor
@@ -148,18 +164,20 @@ class Judged:
         for one in played:
             questions.setdefault(one.episode.question, len(questions))
         rewards = torch.tensor([one.trajectory.reward for one in played], dtype=torch.float64)
-        asked = torch.tensor([questions[one.episode.question] for one in played])
+        numbers = tuple(questions[one.episode.question] for one in played)
+        asked = torch.tensor(numbers)
         of_environment = torch.tensor([ids[name] for name in names])
         valid = torch.tensor([not one.masked for one in played], dtype=torch.bool)
         varies = varied(rewards, asked, valid)
         kept = varies if dynamic_sampling else None
         found = advantages(rewards, asked, of_environment, valid, estimator, kept=kept, moments=moments)
         counted = valid if kept is None else valid & kept
-        return Judged(tuple(names), rewards, valid, counted, found._replace(values=found.values.float()), varies)
+        found = found._replace(values=found.values.float())
+        return Judged(tuple(names), numbers, rewards, valid, counted, found, varies)
 
     def told(self) -> dict[str, Any]:
-        """Per environment: mean reward, success, masked share, share of episodes whose question does not vary, and the
-        mean size of an advantage among those that are learned from."""
+        """Per environment: mean reward, success, masked share, share of episodes whose question does not vary, the
+        mean size of an advantage among those that are learned from; how many questions were asked, and learned from."""
         told: dict[str, Any] = {}
         for name in sorted(set(self.names)):
             here = [place for place, other in enumerate(self.names) if other == name]
@@ -167,6 +185,8 @@ class Judged:
             counted = [place for place in here if bool(self.counted[place])]
             told[name] = {
                 "episodes": len(here),
+                "questions": len({self.questions[place] for place in here}),
+                "learned": len({self.questions[place] for place in counted}),
                 "reward": _mean(self.rewards[valid].tolist()),
                 "masked": 1 - len(valid) / len(here),
                 "constant": _mean([float(not bool(self.varies[place])) for place in valid]),

@@ -46,9 +46,14 @@ class Stratified:
             for place in range(self.per_environment)
         ]
 
-    def _question(self, environment: str, place: int) -> Question:
+    def more(self, step: int, environment: str, first: int, count: int) -> list[Question]:
+        """`count` questions of an environment that are in no batch, for a step that wants more of them; `first` is how
+        many it has had of these."""
+        return [self._question(environment, place, f"{step}/more/") for place in range(first, first + count)]
+
+    def _question(self, environment: str, place: int, stream: str = "") -> Question:
         names = self._tasks[environment]
         round_, within = divmod(place, len(names))
-        order = list(names)
-        random.Random(f"{self.seed}/{environment}/{round_}").shuffle(order)
-        return Question(environment, order[within], random.Random(f"{self.seed}/{environment}/{place}").getrandbits(31))
+        order, prefix = list(names), f"{self.seed}/{environment}/{stream}"
+        random.Random(f"{prefix}{round_}").shuffle(order)
+        return Question(environment, order[within], random.Random(f"{prefix}{place}").getrandbits(31))

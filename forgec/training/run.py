@@ -13,6 +13,7 @@ on from its last checkpoint, comes to the same curve as one that was not; times 
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -29,9 +30,10 @@ from forgec.training.advantages import RunningMoments
 from forgec.training.batches import Written
 from forgec.training.checkpoints import Metrics, Phase, State
 from forgec.training.choosing import Choice, Split, episodes
-from forgec.training.config import RunConfig
+from forgec.training.config import ImitationPart, RunConfig
 from forgec.training.demonstrations import demonstration, names, texts
 from forgec.training.episodes import Episode, Rollout, Stage
+from forgec.training.filling import filled
 from forgec.training.learner import Learner, NotANumber
 from forgec.training.questions import Question, Stratified
 from forgec.training.template import Template
@@ -40,6 +42,8 @@ from forgec_runtime import Environment
 
 MOST_ROWS = 96
 """How many episodes are evaluated at once."""
+SELDOM = 5
+"""How much less often it is looked at the gate until a first episode succeeds."""
 MOST_BARREN = 20
 """After how many steps without anything to learn a run ends."""
 LOW_ENTROPY = 0.005
@@ -95,19 +99,22 @@ class Training:
         while True:
             self._imitate()
             step = self.state.step
-            if (step >= part.first and step % part.every == 0) or step >= part.most_steps:
-                success = self.evaluate("held_out", part.episodes)
-                if not success:
+            every = part.every * (1 if self.state.succeeded else SELDOM)
+            if (step >= part.first and step % every == 0) or step >= part.most_steps:
+                found = self.evaluate("held_out", part.episodes)
+                if not found:
                     raise RunStopped("no held-out episode could be played: `forgec run` with this user tells why")
-                resting = tuple(name for name, one in success.items() if one >= part.gate)
-                self.state.resting = resting if len(resting) < len(self.environments) else ()
-                reached = min(success.values()) >= part.gate
+                passed = tuple(name for name, one in found.items() if _passes(one, part))
+                reached = len(passed) == len(self.environments)
+                self.state.resting = () if reached else passed
+                self.state.succeeded = any(one["success"] > 0 for one in found.values())
                 if reached or step >= part.most_steps:
                     break
             self._checkpoint_now_and_then()
-        policy.save(self.folder / "imitated", self.learner.model, self.template.tokenizer)
+        policy.save(self.folder / "imitated", self.learner.learned, self.template.tokenizer)
         if not reached:
-            self.tell(f"imitation ended after {step} steps without having reached its gate of {part.gate:.0%}")
+            errand = f", and {part.errand:.0%} of each task" if part.errand else ""
+            self.tell(f"imitation ended after {step} steps without having reached its gate of {part.gate:.0%}{errand}")
         self._transcribe("before")
         self._turn_to("reinforcement")
 
@@ -138,17 +145,19 @@ class Training:
             if state.step % part.every == 0 or state.step == part.steps:
                 self.evaluate("held_out", self.config.evaluation.episodes)
             self._checkpoint_now_and_then()
-        policy.save(self.folder / "trained", self.learner.model, self.template.tokenizer)
+        policy.save(self.folder / "trained", self.learner.learned, self.template.tokenizer)
         self._transcribe("after")
         self._turn_to("control" if self.config.control.enabled else "done")
 
     def _reinforce(self) -> None:
         part, state = self.config.reinforcement, self.state
         tasks = {name: choice.trained for name, choice in self.choices.items()}
-        questions = Stratified(tasks, part.questions, self.config.seed).batch(state.step)
-        asked = [Episode(question, trial) for question in questions for trial in range(part.trajectories)]
         began, wall = process_time(), perf_counter()
-        rollout = self._rollout(asked, f"{self.config.seed}/rollout/{state.step}", self.config.temperature)
+        rollout = filled(
+            Stratified(tasks, part.questions, self.config.seed), state.step, part.trajectories,
+            lambda asked: self._rollout(asked, f"{self.config.seed}/rollout/{state.step}", self.config.temperature),
+            rounds=part.refills if part.dynamic_sampling else 0,
+        )  # fmt: skip
         played, rolled = process_time(), perf_counter()
         told = self.learner.reinforce(
             rollout.played, list(self.choices), options.estimator(self.config), options.objective(self.config),
@@ -184,17 +193,19 @@ class Training:
             state.control_steps = same if wanted is None else wanted
             self._back_to_imitated()
             self._save()
+        # looked at as often as the reinforcement was
+        looks = max(self.config.reinforcement.steps // self.config.reinforcement.every, 1)
         while state.step < state.control_steps:
             self._imitate()
-            if state.step % (2 * self.config.imitation.every) == 0 or state.step == state.control_steps:
+            if state.step % math.ceil(state.control_steps / looks) == 0 or state.step == state.control_steps:
                 self.evaluate("held_out", self.config.evaluation.episodes)
             self._checkpoint_now_and_then()
-        policy.save(self.folder / "control", self.learner.model, self.template.tokenizer)
+        policy.save(self.folder / "control", self.learner.learned, self.template.tokenizer)
         self._transcribe("control")
         self._turn_to("done")
 
     def _turn_to(self, phase: Phase) -> None:
-        self.learner = self._learner(self.learner.model, phase)
+        self.learner = self._learner(self.learner.learned, phase)
         self.state.phase, self.state.step, self.state.resting = phase, 0, ()
         self._save()
 
@@ -255,7 +266,9 @@ class Training:
         if phase == "reinforcement":
             return Learner(model, self.config.reinforcement.learning_rate, self.config.portion)
         part = self.config.imitation
-        return Learner(model, part.learning_rate, self.config.portion, matrices=part.matrix_rate)
+        return Learner(
+            model, part.learning_rate, self.config.portion, matrices=part.matrix_rate, average=part.average
+        )  # fmt: skip
 
     # -- measuring ---------------------------------------------------------------------------------------------
 
@@ -263,17 +276,14 @@ class Training:
         found = Rollout([], [], 0.0, 0)
         for first in range(0, len(asked), MOST_ROWS):
             part = self.stage.rollout(
-                self.learner.model, self.template, asked[first : first + MOST_ROWS], seed, temperature=temperature,
+                self.learner.learned, self.template, asked[first : first + MOST_ROWS], seed, temperature=temperature,
                 min_p=self.config.min_p, longest_turn=self.config.longest_turn,
             )  # fmt: skip
-            found.played += part.played
-            found.failures += part.failures
-            found.decoding += part.decoding
-            found.tokens += part.tokens
+            found.add(part)
         return found
 
-    def evaluate(self, split: Split, count: int, keep: list[Trajectory] | None = None) -> dict[str, float]:
-        """Play episodes that are not trained on; the share that is paid, by environment. `keep` takes the trajectories.
+    def evaluate(self, split: Split, count: int, keep: list[Trajectory] | None = None) -> dict[str, dict[str, Any]]:
+        """Play episodes that are not trained on; what came of it, by environment. `keep` takes the trajectories.
 
         They are the same ones every time, and so is what chance does in them.
         """
@@ -290,7 +300,7 @@ class Training:
             self.tell(f"{self.state.phase} {self.state.step}: success on {split.replace('_', ' ')} tasks: {successes}")
         if keep is not None:
             keep += [one.trajectory for one in rollout.played]
-        return {name: one["success"] for name, one in told.items()}
+        return told
 
     def _transcribe(self, name: str) -> None:
         """Evaluate at length, and keep the trajectories."""
@@ -333,7 +343,7 @@ class Training:
     def _go_on_from(self, state: State, tensors: Mapping[str, torch.Tensor]) -> None:
         self.learner = self._learner(self.learner.model, state.phase)
         self.state = state
-        checkpoints.restore(self.learner, state, dict(tensors))
+        checkpoints.restore(self.learner, state, tensors)
         self.tell(f"going on with {state.phase}, step {state.step + 1}")
 
     def _checkpoint_now_and_then(self) -> None:
@@ -356,13 +366,21 @@ class Training:
         return sum(line.startswith(f'{{"phase": "{phase}"'.encode()) and b'"what": "step"' in line for line in lines)
 
 
+def _passes(found: Mapping[str, Any], part: ImitationPart) -> bool:
+    """Whether an environment has come to the gate, and each of its tasks."""
+    return bool(found["success"] >= part.gate and min(found["tasks"].values()) >= part.errand)
+
+
 def _told(top: float, played: Sequence[Trajectory]) -> dict[str, Any]:
     ends: dict[str, int] = {}
+    tasks: dict[str, list[float]] = {}
     for one in played:
         ends[one.end] = ends.get(one.end, 0) + 1
+        tasks.setdefault(one.task, []).append(float(one.reward >= top))
     return {
         "episodes": len(played),
         "success": fmean(float(one.reward >= top) for one in played),
+        "tasks": {name: fmean(paid) for name, paid in sorted(tasks.items())},
         "reward": fmean(one.reward for one in played),
         "turns": fmean(one.turns for one in played),
         "ends": dict(sorted(ends.items())),

@@ -146,5 +146,19 @@ def test_imitation_makes_what_it_saw_likelier() -> None:
     assert surprises[-1] < surprises[0] - 1
 
 
+def test_the_policy_is_the_mean_of_the_last_steps() -> None:
+    made = Learner(policy.new(SHAPE, 300, seed=3), 1e-2, average=0.75)
+    episodes = [one.written for one in MIXED]
+    made.imitate(episodes)
+    mean = made.model.get_input_embeddings().weight.detach().clone()
+    for _ in range(4):
+        made.imitate(episodes)
+        mean.lerp_(made.model.get_input_embeddings().weight.detach(), 0.25)
+    assert made.learned is not made.model and made.learned.lm_head.weight is made.learned.model.embed_tokens.weight
+    torch.testing.assert_close(made.learned.get_input_embeddings().weight, mean)
+    assert not torch.allclose(mean, made.model.get_input_embeddings().weight)
+    assert learner().learned.training is False
+
+
 def _batch(episodes: list[Played]) -> Batch:
     return batch([one.written for one in episodes])

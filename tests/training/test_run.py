@@ -20,7 +20,7 @@ CONFIG: dict[str, Any] = {
     "checkpoint_every": 2,
     "policy": {"width": 32, "layers": 1, "heads": 2, "kv_heads": 1, "feed_forward": 32, "context": 768},
     "tokenizer": {"size": 300, "trajectories": 2},
-    "imitation": {"gate": 0.0, "most_steps": 9, "batch": 2, "pool": 4, "every": 3, "episodes": 1},
+    "imitation": {"gate": 0.0, "most_steps": 9, "batch": 2, "pool": 4, "every": 1, "episodes": 1},
     "reinforcement": {"steps": 3, "questions": 2, "trajectories": 2, "every": 2, "dynamic_sampling": False},
     "evaluation": {"episodes": 1, "final": 1},
     "control": {"steps": 1},
@@ -53,7 +53,7 @@ def test_a_run_leaves_policies_metrics_and_transcripts(undisturbed: Path) -> Non
     assert {f"transcripts/{name}.jsonl" for name in ("before", "after", "control")} <= names
     steps = [(line["phase"], line["step"]) for line in curve(undisturbed) if line["what"] == "step"]
     assert steps == [
-        *(("imitation", n) for n in (1, 2, 3)), *(("reinforcement", n) for n in (1, 2, 3)), ("control", 1)
+        *(("imitation", n) for n in (1, 2, 3, 4, 5)), *(("reinforcement", n) for n in (1, 2, 3)), ("control", 1)
     ]  # fmt: skip
     record = json.loads((undisturbed / "run.json").read_text())
     assert record["packages"]["phone"]["tasks"].keys() == {"while_it_lasts"}
@@ -112,6 +112,23 @@ def test_an_environment_that_succeeds_is_shown_less_often_until_the_others_do(tm
             training._imitate()
         shares.append(seen.count("phone") / len(seen))
     assert 0.35 < shares[0] < 0.65 and 0.08 < shares[1] < 0.32
+
+
+def test_the_gate_asks_for_every_environment_and_every_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task that never succeeds holds the imitation up, however well the others do."""
+    looks = iter([(0.5, 0.0), (0.1, 0.1), (0.5, 0.1)])
+    training = begun(tmp_path / "gate", imitation={**CONFIG["imitation"], "gate": 0.4, "errand": 0.05})
+    monkeypatch.setattr(training, "_transcribe", lambda name: None)
+
+    def evaluate(split: str, count: int) -> dict[str, Any]:
+        success, worst = next(looks)
+        return {"phone": {"success": success, "tasks": {"one": 2 * success - worst, "other": worst}}}
+
+    monkeypatch.setattr(training, "evaluate", evaluate)
+    training._imitation()
+    assert (training.state.phase, next(looks, None)) == ("reinforcement", None)
+    steps = [line["step"] for line in curve(tmp_path / "gate") if line["what"] == "step"]
+    assert steps == list(range(1, 8)), "seldom looked at until something succeeds, then every step"
 
 
 def test_gold_that_does_not_fit_into_the_context_is_told(tmp_path: Path) -> None:
