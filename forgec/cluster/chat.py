@@ -27,8 +27,8 @@ _JSON = json.JSONDecoder()
 _CONTROL = re.compile(r"<\|(\w+)\|>")
 
 
-def read(written: str) -> AssistantMessage:
-    """What the agent did, by the text that it wrote.
+def read(written: str, *, thinking: bool = False) -> AssistantMessage:
+    """What the agent did, by the text that it wrote; `thinking`: its turn was begun with `<think>` for it.
 
     Calls that are no calls become calls of no tool, so that the agent is told; thoughts without an end are no deed.
     """
@@ -37,7 +37,7 @@ def read(written: str) -> AssistantMessage:
     if THOUGHT in text:
         thoughts, text = text.split(THOUGHT, 1)
         reasoning = thoughts.removeprefix("<think>").strip("\n")
-    elif text.startswith("<think>"):
+    elif thinking or text.startswith("<think>"):
         return AssistantMessage(reasoning=text.removeprefix("<think>").strip("\n"), finish="length")
     calls = tuple(_call(found.group(1).strip()) for found in _CALL.finditer(text))
     return AssistantMessage(text=_CALL.sub("", text).strip(), calls=calls, reasoning=reasoning)

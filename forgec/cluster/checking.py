@@ -3,25 +3,39 @@
 from __future__ import annotations
 
 import json
+import math
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from forgec.cluster import chat
+from forgec.cluster import chat, launching, modes
 from forgec.cluster.checkout import TESTED, Checkout
 from forgec.cluster.config import ClusterConfig
-from forgec.cluster.rows import Row
+from forgec.cluster.estimator import NemoEstimator
 from forgec.dialogue import ToolCall
 from forgec.rollouts.trajectory import Trajectory
 from forgec.training.choosing import Choice
+from forgec.training.config import ConfigError
 
-CHARACTERS = 3.0
+BYTES = 3
 """Of a token, where there is no tokenizer to count with: fewer than such text has, so that the count is no less."""
+TOOLS = {"local": ("uv",), "slurm": ("sbatch",), "kuberay": ("kubectl",), "nemo-run": ("sbatch",)}
+"""What starts a run, by how it is launched."""
 PATIENCE = 300.0
 """Seconds that another interpreter may take to load the environments."""
+SEPARATORS = re.compile(r"[:\x00-\x1f\x7f]|\$\{")
+"""What no folder of a run may have in its path: NeMo Gym's roots and mounts are lists with colons, and `${` in a recipe
+names another key."""
+UNQUOTED = re.compile(r"[^\w@%+=./-]")
+"""The same where scripts that are not ours put paths into commands as they are."""
+DTENSOR_PARTS = ("tensor_parallel_size", "context_parallel_size")
+MEGATRON_PARTS = ("tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size")
+"""What a model is split by."""
 
 
 @dataclass(frozen=True)
@@ -46,32 +60,90 @@ def of_checkout(config: ClusterConfig, checkout: Checkout, *, untested: bool) ->
     return found
 
 
-def of_batch(config: ClusterConfig, choices: Mapping[str, Choice], recipe: Mapping[str, Any]) -> list[Finding]:
-    """Whether the numbers of a step fit each other, the tasks, and the GPUs."""
+def of_launch(config: ClusterConfig, checkout: Checkout, folder: Path) -> list[Finding]:
+    """Whether what starts the run can name the folders that the nodes must see, and forgec is installed there."""
     found = []
-    for name, choice in choices.items():
-        if len(choice.trained) < config.algorithm.questions:
-            found.append(
-                Finding(
-                    f"a step asks {config.algorithm.questions} questions of {name}, which has {len(choice.trained)} "
-                    "tasks to train on: make more (forgec tasks), or lower algorithm.questions"
-                )
+    slurm = config.launch.by in ("slurm", "nemo-run")
+    bad = UNQUOTED if slurm else SEPARATORS
+    for path in launching.folders(config, checkout, folder):
+        wrong = bad.search(str(path))
+        if wrong:
+            why = (
+                "scripts for Slurm do not quote it" if slurm else "it has a meaning in lists of folders, or in recipes"
             )
+            found.append(Finding(f"{str(path)!r} has {wrong.group()!r} in it, and {why}: take another folder"))
+    if config.launch.setup is None and launching.source() is None:
+        found.append(Finding("launch.setup: say how forgec is installed on the nodes; it is run from no source here"))
+    if config.launch.by == "slurm" and not (checkout.folder / "ray.sub").is_file():
+        found.append(Finding(f"{checkout.folder} has no ray.sub, which is what Slurm is given"))
+    return found
+
+
+def of_tasks(config: ClusterConfig, choices: Mapping[str, Choice]) -> list[Finding]:
+    """Whether a step can ask different questions of each environment."""
+    asked = config.algorithm.questions
+    return [
+        Finding(
+            f"a step asks {asked} questions of {name}, which has {len(choice.trained)} tasks to train on: make more "
+            "(forgec tasks), or lower algorithm.questions"
+        )
+        for name, choice in choices.items() if len(choice.trained) < asked
+    ]  # fmt: skip
+
+
+def of_recipe(config: ClusterConfig, recipe: Mapping[str, Any]) -> list[Finding]:
+    """Whether keys of NeMo-RL that were set otherwise leave a recipe that can be served."""
+    found = [Finding(f"{reason} (see [recipe])") for reason in modes.refusals(recipe)]
+    grpo, cluster = recipe["grpo"], recipe["cluster"]
+    for key, value, wanted, instead in (
+        ("grpo.num_prompts_per_step", grpo["num_prompts_per_step"], config.asked, "algorithm.questions"),
+        ("grpo.num_generations_per_prompt", grpo["num_generations_per_prompt"], config.algorithm.trajectories,
+         "algorithm.trajectories"),
+        ("cluster.num_nodes", cluster["num_nodes"], config.launch.nodes, "launch.nodes"),
+        ("cluster.gpus_per_node", cluster["gpus_per_node"], config.launch.gpus, "launch.gpus"),
+    ):  # fmt: skip
+        if value != wanted:
+            found.append(Finding(f"recipe.{key} is {value!r}, where all else goes by {instead}: set that one"))
+    try:
+        NemoEstimator.of(grpo["adv_estimator"])
+    except (KeyError, TypeError, ValueError) as error:
+        found.append(Finding(f"recipe.grpo.adv_estimator: {error}"))
+    return found
+
+
+def of_batch(config: ClusterConfig, recipe: Mapping[str, Any]) -> list[Finding]:
+    """Whether a step's trajectories can be shared by the GPUs. Raises `ConfigError` for what is no number."""
     policy = recipe["policy"]
-    parts = policy.get("dtensor_cfg", {})
-    split = int(parts.get("tensor_parallel_size", 1)) * int(parts.get("context_parallel_size", 1))
+    megatron = bool(policy["megatron_cfg"].get("enabled"))
+    parts = MEGATRON_PARTS if megatron else DTENSOR_PARTS
+    split = math.prod(_whole(policy, "megatron_cfg" if megatron else "dtensor_cfg", part) for part in parts)
+    batch, micro = _whole(policy, "train_global_batch_size"), _whole(policy, "train_micro_batch_size")
     gpus = config.launch.nodes * config.launch.gpus
-    batch, micro = int(policy["train_global_batch_size"]), int(policy["train_micro_batch_size"])
+    if config.batch % batch:
+        text = f"a step has {config.batch} trajectories, which are not whole batches of policy.train_global_batch_size"
+        return [Finding(f"{text} = {batch}")]
+    if policy["generation"].get("colocated", {}).get("enabled") is False:
+        return [Finding("whether a batch can be shared by the GPUs that train was not looked at: some generate", False)]
     if gpus % split:
-        found.append(Finding(f"{gpus} GPUs cannot be shared by models that are split over {split} each"))
-    elif batch % (gpus // split * micro):
-        found.append(
+        return [Finding(f"{gpus} GPUs cannot be shared by models that are split over {split} each")]
+    if batch % (gpus // split * micro):
+        return [
             Finding(
-                f"a step's {batch} trajectories cannot be shared evenly by {gpus // split} copies of the model in "
+                f"a batch of {batch} trajectories cannot be shared evenly by {gpus // split} copies of the model in "
                 f"parts of {micro}: change algorithm.questions, algorithm.trajectories, or the number of GPUs"
             )
-        )
-    return found
+        ]
+    return []
+
+
+def _whole(tree: Mapping[str, Any], *place: str) -> int:
+    """A count in the recipe's `policy`; 1 where it says nothing. Raises `ConfigError`."""
+    value: Any = tree
+    for key in place:
+        value = value.get(key, {} if key != place[-1] else 1) if isinstance(value, Mapping) else value
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise ConfigError(f"recipe.policy.{'.'.join(place)}: it must be a whole number from 1 on, not {value!r}")
+    return value
 
 
 def of_template(recipe: Mapping[str, Any]) -> list[Finding]:
@@ -97,20 +169,6 @@ def of_template(recipe: Mapping[str, Any]) -> list[Finding]:
         return [Finding(f"the chat_template cannot be rendered: {error}")]
     if thought not in shown:
         return [Finding("the chat_template drops what was thought in earlier turns: leave it out, and ours is used")]
-    return []
-
-
-def of_prompts(config: ClusterConfig, rows: Sequence[Row]) -> list[Finding]:
-    """Whether NeMo Gym's rollouts can tell the questions of a step apart: it is by their prompts."""
-    if config.rollouts != "gym":
-        return []
-    for start in range(0, len(rows), config.asked):
-        seen: dict[str, Row] = {}
-        for row in rows[start : start + config.asked]:
-            other = seen.setdefault(row.prompt, row)
-            if other is not row:
-                text = f"{row.environment}: {other.task} and {row.task} begin with the same words"
-                return [Finding(f"{text}, and can be asked in one step: their trajectories would be one group")]
     return []
 
 
@@ -147,7 +205,7 @@ def of_interpreter(config: ClusterConfig, python: Path | None) -> list[Finding]:
             Finding("whether the environments load where they are played was not looked at: name it by --python", False)
         ]
     packages = [str(one.package.resolve()) for one in config.environments]
-    needs = "ray, forgec.cluster.seats" if config.rollouts == "native" else "forgec_runtime"
+    needs = "ray, forgec.cluster.nemo_rl.launch" + (", forgec.cluster.seats" if config.rollouts == "native" else "")
     code = (
         f"import json, sys, pathlib, {needs}, forgec_runtime\n"
         "for one in json.loads(sys.argv[1]): forgec_runtime.load_environment(pathlib.Path(one))\n"
@@ -164,18 +222,33 @@ def of_interpreter(config: ClusterConfig, python: Path | None) -> list[Finding]:
         return [Finding(f"{python} cannot be run: {error}")]
     if ran.returncode:
         last = ran.stderr.strip().splitlines()[-1:] or ["it says nothing"]
-        return [Finding(f"the environments do not load in {python}: {last[0]}; install forgec there")]
+        return [Finding(f"the environments do not load in {python}: {last[0]}; install forgec and ray there")]
     return []
 
 
 def of_machine(config: ClusterConfig, which: Callable[[str], str | None] = shutil.which) -> list[Finding]:
     """Whether what starts the run is here."""
-    tools = {"local": "nvidia-smi", "slurm": "sbatch", "kuberay": "kubectl"}
-    needed = tools.get(config.launch.by)
-    if needed is None or which(needed):
-        return []
-    what = "no GPU is here" if needed == "nvidia-smi" else f"there is no {needed} here"
-    return [Finding(f'{what}, which launch.by = "{config.launch.by}" needs; --dry-run renders all the same')]
+    by = config.launch.by
+    missing = [f"there is no {one} here" for one in TOOLS[by] if not which(one)]
+    if by == "nemo-run" and find_spec("nemo_run") is None:
+        missing.append("nemo-run is not installed (pip install 'forgec[nemo-run]')")
+    if by == "local":
+        count = _gpus(which("nvidia-smi"))
+        if count < config.launch.gpus:
+            here = f"{count} GPUs are here, of {config.launch.gpus}" if count else "no GPU is here"
+            missing.append(here)
+    return [Finding(f'{one}, which launch.by = "{by}" needs; --dry-run renders all the same') for one in missing]
+
+
+def _gpus(command: str | None) -> int:
+    """How many GPUs `nvidia-smi` lists."""
+    if command is None:
+        return 0
+    try:
+        ran = subprocess.run([command, "-L"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    return sum(line.startswith("GPU ") for line in ran.stdout.splitlines()) if ran.returncode == 0 else 0
 
 
 def _counter(model: str) -> tuple[Callable[[str], int], list[Finding]]:
@@ -186,5 +259,19 @@ def _counter(model: str) -> tuple[Callable[[str], int], list[Finding]]:
         tokenizer = AutoTokenizer.from_pretrained(model, local_files_only=True)
     except Exception:  # whatever a tokenizer that is not there, or is broken, raises
         guess = Finding(f"the tokenizer of {model} is not on this machine: tokens are guessed, on the safe side", False)
-        return lambda text: int(len(text) / CHARACTERS), [guess]
-    return lambda text: len(tokenizer(text, add_special_tokens=False)["input_ids"]), []
+        return guessed, [guess]
+    found = []
+    if tokenizer.eos_token != chat.END:
+        found.append(
+            Finding(
+                f"turns of {model} end with {tokenizer.eos_token!r}, not with {chat.END!r}: take one of Qwen3's form, "
+                "that was trained to talk"
+            )
+        )
+    return lambda text: len(tokenizer(text, add_special_tokens=False)["input_ids"]), found
+
+
+def guessed(text: str) -> int:
+    """How many tokens a text has, or fewer: a digit is one, and so are three bytes of anything else."""
+    digits = sum(map(str.isdigit, text))
+    return digits + math.ceil((len(text.encode()) - digits) / BYTES)

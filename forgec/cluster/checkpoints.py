@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -39,17 +40,19 @@ def convert(
     for whole in (weights / "model" / "consolidated", weights):
         if (whole / "config.json").is_file() and any(whole.glob("*.safetensors")):
             return whole
-    target = folder / "hf"
-    if (target / "config.json").is_file():
+    target, made = folder / "hf", folder / "hf.part"
+    if target.is_dir():
         return target
+    shutil.rmtree(made, ignore_errors=True)  # of a conversion that was killed
     command = [
         "uv", "run", "--no-sync", "python", CONVERTER, "--config", str(folder / "config.yaml"),
-        "--dcp-ckpt-path", str(weights), "--hf-ckpt-path", str(target),
+        "--dcp-ckpt-path", str(weights), "--hf-ckpt-path", str(made),
     ]  # fmt: skip
     try:
         code = call(command, checkout)
     except OSError as error:
         raise CheckpointError(f"{command[0]} cannot be run: {error.strerror}") from None
-    if code or not (target / "config.json").is_file():
+    if code or not (made / "config.json").is_file():
         raise CheckpointError(f"NeMo-RL's {CONVERTER} has failed for {weights}")
+    made.rename(target)
     return target

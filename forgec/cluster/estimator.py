@@ -23,11 +23,14 @@ class NemoEstimator:
     """
 
     def __init__(
-        self, estimator: Estimator, environments: Sequence[str], *, drop_constant: bool, moments: RunningMoments | None
-    ) -> None:
-        """`environments` are all of the run, numbered as the ranges of rewards in `estimator` have them; with
-        `drop_constant`, questions whose trajectories are all worth the same are left out of deviations, too."""
+        self, estimator: Estimator, environments: Sequence[str], trajectories: int, *, drop_constant: bool,
+        moments: RunningMoments | None,
+    ) -> None:  # fmt: skip
+        """`environments` are all of the run, numbered as the ranges of rewards in `estimator` have them; `trajectories`
+        are how many each question has; with `drop_constant`, questions whose trajectories are all worth the same are
+        left out of deviations, too."""
         self.estimator, self.drop_constant, self.moments = estimator, drop_constant, moments
+        self.trajectories = trajectories
         self.numbers = {name: number for number, name in enumerate(environments)}
         self.last_metrics: dict[str, float] = {}
 
@@ -37,13 +40,13 @@ class NemoEstimator:
         known = dict(options["forgec"])
         environments = [str(name) for name in known.pop("environments")]
         ranges = [(float(low), float(high)) for low, high in known.pop("reward_ranges")]
-        drop, running = bool(known.pop("drop_constant")), known.pop("running")
+        drop, running, trajectories = (known.pop(one) for one in ("drop_constant", "running", "trajectories"))
         base = ESTIMATORS[str(options["name"])]
         estimator = Estimator(
             **{**base.__dict__, **known, "reward_ranges": dict(enumerate(ranges))}
         )  # fmt: skip
         moments = None if running is None else RunningMoments(float(running))
-        return NemoEstimator(estimator, environments, drop_constant=drop, moments=moments)
+        return NemoEstimator(estimator, environments, int(trajectories), drop_constant=bool(drop), moments=moments)
 
     def compute_advantage(
         self, prompt_ids: Tensor, rewards: Tensor, mask: Tensor, repeated_batch: Mapping[str, Any],
@@ -51,17 +54,20 @@ class NemoEstimator:
     ) -> Tensor:  # fmt: skip
         """Advantages of shape [B, T], those of `mask`: the same for every token of a trajectory.
 
-        `prompt_ids` has the shape [B, P], `rewards` [B], `valid_mask` [B]. A trajectory without any token to be trained
-        is not valid. Raises `ValueError` for an environment that the run does not have.
+        `rewards` and `valid_mask` have the shape [B]. A trajectory without any token to be trained is not valid. Raises
+        `ValueError` for an environment that the run does not have, and for a batch that is not of whole questions.
         """
         valid = (mask.sum(-1) > 0).cpu()
         if valid_mask is not None:
             valid &= valid_mask.bool().cpu()
         values = rewards.detach().float().cpu()
-        questions, environments = self.questions(repeated_batch, prompt_ids), self.environments(repeated_batch)
-        kept = varied(values, questions, valid) if self.drop_constant else None
+        asked, environments = (
+            questions(repeated_batch, len(values), self.trajectories),
+            self.environments(repeated_batch),
+        )
+        kept = varied(values, asked, valid) if self.drop_constant else None
         found = advantages(
-            values, questions, environments, valid, self.estimator, kept=kept, moments=self.moments
+            values, asked, environments, valid, self.estimator, kept=kept, moments=self.moments
         )  # fmt: skip
         self.last_metrics = _told(found, values, valid, environments, list(self.numbers))
         return found.values.to(rewards.device, rewards.dtype).unsqueeze(-1).expand(mask.shape)
@@ -79,19 +85,21 @@ class NemoEstimator:
             raise ValueError(f"the run has no environment {', '.join(unknown)}")
         return torch.tensor([self.numbers[name] for name in names])
 
-    def questions(self, batch: Mapping[str, Any], prompt_ids: Tensor) -> Tensor:
-        """The question of each trajectory, by a number, shape [B]: rows of the batch that share it are a group."""
-        return questions(batch, prompt_ids)
 
+def questions(batch: Mapping[str, Any], count: int, trajectories: int) -> Tensor:
+    """Which trajectories of a batch of `count` answer the same question, shape [B]: by its number where the rows have
+    one, else by their place.
 
-def questions(batch: Mapping[str, Any], prompt_ids: Tensor) -> Tensor:
-    """Which trajectories of a batch answer the same question, shape [B]: by its number where the rows have one, else by
-    their prompts, of shape [B, P]."""
+    NeMo-RL's rollouts give the trajectories of a question one after the other, and its dynamic sampling keeps or drops
+    them together. Prompts do not tell: two questions may begin with the same words. Raises `ValueError` for a batch
+    that is not of whole questions.
+    """
     rows = batch.get("extra_env_info")
     if rows is not None and all("question" in one for one in rows):
         return torch.tensor([int(one["question"]) for one in rows])
-    found: Tensor = torch.unique(prompt_ids.cpu(), dim=0, return_inverse=True)[1]
-    return found
+    if count % trajectories:
+        raise ValueError(f"a batch of {count} trajectories is not of questions with {trajectories} each")
+    return torch.arange(count) // trajectories
 
 
 def flagged(batch: Mapping[str, Any]) -> Tensor:

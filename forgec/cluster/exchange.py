@@ -28,17 +28,21 @@ class Observed:
     over: bool
 
 
-def turn(log: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any]) -> Turn:
-    """The turn of an episode whose log ends with what the policy wrote."""
+def turn(log: Sequence[Mapping[str, Any]], metadata: Mapping[str, Any], *, thinking: bool) -> Turn:
+    """The turn of an episode whose log ends with what the policy wrote; `thinking`: it was begun with `<think>`."""
     question = Question(metadata["environment"], metadata["task"], int(metadata["seed"]))
-    return Turn(question, chat.read(str(log[-1]["content"])), metadata["seat"], metadata["opening"])
+    wrote = chat.read(str(log[-1]["content"]), thinking=thinking)
+    return Turn(question, wrote, metadata["seat"], metadata["opening"])
 
 
-def observed(answer: Answer, metadata: Mapping[str, Any], *, thinking: bool) -> Observed:
-    """What comes of a turn. An episode that failed, or whose user erred, ends with the role `MASKED` and no reward."""
+def observed(answer: Answer, metadata: Mapping[str, Any], *, thinking: bool, ended: bool = True) -> Observed:
+    """What comes of a turn. An episode that failed, or whose user erred, ends with the role `MASKED` and no reward.
+
+    `ended`: the turn was not cut off in its thoughts, so that what was generated ends with `<|im_end|>`.
+    """
     told = {**metadata, "seat": answer.seat}
     if not answer.over:
-        return Observed(OBSERVED, chat.observed(answer.read, thinking=thinking), told, 0.0, False)
+        return Observed(OBSERVED, chat.observed(answer.read, ended=ended, thinking=thinking), told, 0.0, False)
     if answer.masked or answer.trajectory is None:
         return Observed(MASKED, "\n", told, 0.0, True)
     return Observed(OBSERVED, "\n", told, answer.trajectory.reward, True)

@@ -58,31 +58,39 @@ class Plan:
     def write(self) -> None:
         """Write the files of the run; one that is there already is gone on with, from NeMo-RL's last checkpoint.
 
-        Raises `OSError`, and `ConfigError` where the folder has another run, or something else.
+        Raises `OSError`, and `ConfigError` where the folder has another run, or something else, or a file of the run
+        that somebody has changed.
         """
-        record = self.folder / RECORD
-        if record.exists():
-            if record.read_bytes() != self.files[RECORD]:
-                raise ConfigError(
-                    f"{self.folder} has a run with another configuration, other tasks or other code of forgec"
-                )
+        if (self.folder / RECORD).exists():
+            changed = _changed((self.folder / RECORD).read_bytes(), self.files[RECORD])
+            if changed:
+                raise ConfigError(f"{self.folder} has another run: {', '.join(changed)}; name another folder by --out")
         elif self.folder.exists() and any(self.folder.iterdir()):
             raise ConfigError(f"{self.folder} has other files in it")
+        written = {name for name in self.files if (self.folder / name).exists()}
+        for name in sorted(written):
+            if (self.folder / name).read_bytes() != self.files[name]:
+                raise ConfigError(
+                    f"{self.folder / name} was changed since it was rendered: remove it, and say what is wanted in the "
+                    "configuration, which has [recipe] for keys of NeMo-RL and [launch] for how it is started"
+                )
         self.folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
-            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-            write_whole(self.folder / name, content)
+            if name not in written:
+                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                write_whole(self.folder / name, content)
 
 
 def plan(
     config: ClusterConfig, folder: Path, *, python: Path | None, untested: bool, tell: Callable[[str], None]
 ) -> Plan:
     """The plan of a run in a folder. Raises `CheckoutError`, `ConfigError`, `RowError`."""
-    folder = folder.resolve()
+    folder, config = folder.resolve(), _from_anywhere(config)
     checkout = Checkout.at(config.checkout)
     environments, choices = load(config.environments, allow_uncertified=config.allow_uncertified)
     names = list(environments)
     findings = checking.of_checkout(config, checkout, untested=untested)
+    findings += checking.of_launch(config, checkout, folder) + checking.of_tasks(config, choices)
 
     tell("renders the questions")
     steps = min(
@@ -102,14 +110,13 @@ def plan(
     servers = [folder / GYM / _server(name) for name in names] if gym else []
     made = recipe(config, checkout, folder, agents, validation=len(validation), gym=servers)
     tell("looks whether everything fits")
-    findings += checking.of_batch(config, choices, made) + checking.of_template(made)
-    findings += checking.of_prompts(config, training)
+    findings += checking.of_recipe(config, made) + checking.of_batch(config, made) + checking.of_template(made)
     tools = {name: [tool.schema for tool in one.tools.values()] for name, one in environments.items()}
     gold = Stage(environments, USERS[config.user], config.user, config.limits).gold(_measured(choices))
     findings += checking.of_tokens(config, [one.prompt for one in (*training, *validation)], gold, tools)
     findings += checking.of_interpreter(config, python)
 
-    start, text = script(config, checkout, folder, f"forgec-{folder.name}")
+    start, text = script(config, checkout, folder)
     record = {
         "format": 1,
         "backend": "nemo-rl",
@@ -128,10 +135,35 @@ def plan(
     return Plan(config, folder, files, start, findings)
 
 
-def checkout_of(run: Path) -> Path:
-    """The checkout that a run was launched with. Raises `ConfigError`."""
+def _from_anywhere(config: ClusterConfig) -> ClusterConfig:
+    """The configuration with paths that do not hang on the folder in which the command is given."""
+    environments = tuple(
+        one.model_copy(
+            update={"package": one.package.resolve(), "lock": None if one.lock is None else one.lock.resolve()}
+        )
+        for one in config.environments
+    )
+    return config.model_copy(update={"checkout": config.checkout.resolve(), "environments": environments})
+
+
+def _changed(before: bytes, now: bytes) -> list[str]:
+    """What of the record of a run is not as it was, in words."""
+    if before == now:
+        return []
+    new = json.loads(now)
     try:
-        return Path(json.loads((run / RECORD).read_bytes())["config"]["checkout"])
+        old = json.loads(before)
+        told = {"config": "its configuration", "packages": "its environments or tasks", "code": "forgec's code"}
+        return [text for key, text in told.items() if old.get(key) != new[key]] or ["its record"]
+    except (ValueError, AttributeError):
+        return ["its record is damaged"]
+
+
+def launched(run: Path) -> tuple[Path, bool]:
+    """The checkout that a run was launched with, and whether turns are begun with `<think>`. Raises `ConfigError`."""
+    try:
+        config = json.loads((run / RECORD).read_bytes())["config"]
+        return Path(config["checkout"]), bool(config["model"]["thinking"])
     except (OSError, ValueError, KeyError, TypeError):
         raise ConfigError(f"there is neither a model nor a run of --backend nemo-rl in {run}") from None
 

@@ -13,6 +13,7 @@ from forgec.cluster import chat
 from forgec.cluster.checkout import BASE, Checkout
 from forgec.cluster.config import ClusterConfig
 from forgec.training.advantages import ESTIMATORS
+from forgec.training.config import ConfigError
 
 Tree = dict[str, Any]
 
@@ -24,6 +25,7 @@ def recipe(
     """The configuration of a run whose files are in `folder`: `train.jsonl`, and `validation.jsonl` of so many rows.
 
     `environments` are numbered in their order. `gym` are the configurations of NeMo Gym's servers, where it is used.
+    Raises `ConfigError` where `config.recipe` has a value for what is a table, or the other way round.
     """
     made: Tree = {"defaults": str(checkout.folder / BASE)}
     for part in (_algorithm(config, environments, validation), _policy(config), _run(config, folder)):
@@ -85,6 +87,7 @@ def _estimator(config: ClusterConfig, environments: Sequence[str]) -> Tree:
     return {
         **options,
         "environments": list(environments),
+        "trajectories": part.trajectories,
         "reward_ranges": [list(one.reward_range) for one in config.environments],
         "drop_constant": part.dynamic_sampling,
         "running": part.running,
@@ -101,6 +104,8 @@ def _policy(config: ClusterConfig) -> Tree:
             "train_micro_batch_size": 1,
             "logprob_batch_size": 1,
             "optimizer": {"kwargs": {"lr": part.learning_rate}},
+            # read where Megatron trains, which a recipe may ask for
+            "megatron_cfg": {"optimizer": {"lr": part.learning_rate, "min_lr": part.learning_rate}},
             "generation": {
                 "max_new_tokens": config.model.turn_tokens,
                 "temperature": part.temperature,
@@ -204,10 +209,15 @@ def _gym(config: ClusterConfig, folder: Path, servers: Sequence[Path]) -> Tree:
     }
 
 
-def _merge(into: Tree, part: Mapping[str, Any]) -> None:
-    """Put a tree into another; what is there already and is no tree gives way."""
+def _merge(into: Tree, part: Mapping[str, Any], place: str = "recipe") -> None:
+    """Put a tree into another: its values win. Raises `ConfigError`."""
     for key, value in part.items():
-        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
+        there, here = into.get(key), f"{place}.{key}"
+        if there is not None and isinstance(there, dict) != isinstance(value, Mapping):
+            what = "a table" if isinstance(there, dict) else "no table"
+            raise ConfigError(f"{here}: it is {what} in NeMo-RL's configuration, and cannot be {value!r}")
+        if isinstance(value, Mapping):
+            into[key] = {} if there is None else there
+            _merge(into[key], value, here)
         else:
-            into[key] = dict(value) if isinstance(value, Mapping) else value
+            into[key] = value

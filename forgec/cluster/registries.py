@@ -54,7 +54,7 @@ def register_verl(estimator: Estimator = ESTIMATORS["erpo"]) -> None:
     from verl.trainer.ppo import ray_trainer
     from verl.trainer.ppo.core_algos import register_adv_est
 
-    register_adv_est(NAME)(outcome_estimator(lambda group: str(group).partition("/")[0], estimator))
+    register_adv_est(NAME)(outcome_estimator(lambda group: str(group).rpartition("/")[0], estimator))
     theirs = ray_trainer.compute_advantage
 
     def with_environments(data: Any, *args: Any, **kwargs: Any) -> Any:

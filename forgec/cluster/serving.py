@@ -27,7 +27,10 @@ class ChatAnswerer:
         except (OSError, ValueError) as error:
             raise ValueError(f"there is no model in {folder}: {error}") from None
         self.thinking, self.longest_turn = thinking, longest_turn
-        self.end = self.tokenizer.convert_tokens_to_ids(chat.END)
+        self.end = self.tokenizer.get_vocab().get(chat.END)
+        self.longest = getattr(self.model.config, "max_position_embeddings", None)
+        if self.end is None or self.longest is None:
+            raise ValueError(f"the model in {folder} has no dialogues of Qwen3's form")
         self._one = threading.Lock()
 
     def complete(self, content: Any) -> dict[str, Any]:
@@ -35,14 +38,13 @@ class ChatAnswerer:
         request = requested(content)
         text = chat.prompt(_messages(request), request.tools, thinking=self.thinking)
         read = self.tokenizer(text, return_tensors="pt", add_special_tokens=False).input_ids
-        room = self.model.config.max_position_embeddings - read.shape[1]
+        room = self.longest - read.shape[1]
         most = request.max_completion_tokens or request.max_tokens or self.longest_turn
         if room < 1:
-            limit = self.model.config.max_position_embeddings
-            raise Refused(f"context_length_exceeded: the maximum context length is {limit} tokens")
+            raise Refused(f"context_length_exceeded: the maximum context length is {self.longest} tokens")
         with self._one:
             wrote = self._drawn(read, min(most, room), request.temperature, request.seed)
-        said = chat.read(("<think>\n" if self.thinking else "") + self.tokenizer.decode(wrote))
+        said = chat.read(self.tokenizer.decode(wrote), thinking=self.thinking)
         return _completion(said, int(read.shape[1]), len(wrote), cut=not wrote or wrote[-1] != self.end)
 
     def _drawn(self, read: torch.Tensor, most: int, temperature: float, seed: int) -> list[int]:

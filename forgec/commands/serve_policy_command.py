@@ -90,8 +90,11 @@ def _policy(folder: Path, longest_turn: int) -> Completes:
 
 def _chat(run: Path, longest_turn: int, thinking: bool) -> Completes:
     from forgec.cluster.checkpoints import convert
-    from forgec.cluster.planning import checkout_of
+    from forgec.cluster.planning import launched
     from forgec.cluster.serving import ChatAnswerer
 
-    folder = run if (run / "config.json").is_file() else convert(run, checkout_of(run))
+    folder = run
+    if not (run / "config.json").is_file():
+        checkout, thinks = launched(run)
+        folder, thinking = convert(run, checkout), thinking and thinks
     return ChatAnswerer(folder, thinking=thinking, longest_turn=longest_turn)

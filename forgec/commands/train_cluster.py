@@ -38,12 +38,15 @@ def on_cluster(
     except (ConfigError, CheckoutError, RowError) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(UNREADABLE)
+    except OSError as error:
+        click.echo(f"error: {error.filename or path} cannot be read: {error.strerror}", err=True)
+        sys.exit(UNREADABLE)
     machine = [] if dry_run else checking.of_machine(config)
     for one in (*made.findings, *machine):
         click.echo(f"{'error' if one.stops else 'beware'}: {one.text}", err=True)
     if made.stops or any(one.stops for one in machine):
         sys.exit(FINDINGS)
-    start = shlex.split(HOW[config.launch.by].format(file=shlex.quote(str(made.folder / made.start))))
+    start = [*HOW[config.launch.by], str(made.folder / made.start)]
     if dry_run:
         gym = [name for name in made.files if name.startswith(f"{GYM}/")]
         if gym:
@@ -68,4 +71,8 @@ def on_cluster(
         click.echo(f"error: {error.filename or out} cannot be written: {error.strerror}", err=True)
         sys.exit(UNREADABLE)
     click.echo(f"starts: {shlex.join(start)}", err=True)
-    sys.exit(subprocess.run(start, check=False).returncode)
+    try:
+        sys.exit(subprocess.run(start, check=False).returncode)
+    except KeyboardInterrupt:
+        click.echo("interrupted: the same command goes on from the last checkpoint", err=True)
+        sys.exit(130)

@@ -15,19 +15,21 @@ from forgec.commands.train_cluster import on_cluster
 MISSING = "torch, transformers, tokenizers and safetensors are not installed: pip install 'forgec[train]'"
 
 
-def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> None:
-    if value:
-        from forgec.cluster.config import ClusterConfig
-        from forgec.training.config import RunConfig
+def _print_schema(backend: str) -> None:
+    from forgec.cluster.config import ClusterConfig
+    from forgec.training.config import RunConfig
 
-        kind = ClusterConfig if ctx.params.get("backend") == "nemo-rl" else RunConfig
-        click.echo(json.dumps(kind.model_json_schema(), indent=2))
-        ctx.exit()
+    kind = ClusterConfig if backend == "nemo-rl" else RunConfig
+    click.echo(json.dumps(kind.model_json_schema(), indent=2))
 
 
 @click.command("train")
 @click.argument("config", required=False, type=click.Path(path_type=Path, dir_okay=False), metavar="CONFIG.toml")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="The folder of the run, which is new.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the run: a new one, or, with nemo-rl, that of a run to go on with.",
+)
 @click.option(
     "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Set a key of the file otherwise; may be repeated."
 )
@@ -38,13 +40,16 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
     help="Go on with a run from its last checkpoint.",
 )
 @click.option("--allow-uncertified", is_flag=True, help="Train on tasks that are not certified as they are now, too.")
-@click.option("--dry-run", is_flag=True, help="Tell what would be run, and play a gold plan of each task.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Tell what would be run, look at all that can be looked at, and play gold plans; nothing is written.",
+)
 @click.option(
     "--backend",
     type=click.Choice(["embedded", "nemo-rl"]),
     default="embedded",
     show_default=True,
-    is_eager=True,
     help="Who trains: forgec itself, on a CPU, or NeMo-RL, on GPUs.",
 )
 @click.option(
@@ -53,11 +58,10 @@ def _print_schema(ctx: click.Context, option: click.Parameter, value: bool) -> N
     help="With nemo-rl: the interpreter of its workers, to see whether the environments load there.",
 )
 @click.option("--untested", is_flag=True, help="With nemo-rl: go on with a version that forgec does not know.")
-@click.option("--schema", is_flag=True, is_eager=True, expose_value=False, callback=_print_schema,
-              help="Print the JSON schema of a configuration instead.")  # fmt: skip
+@click.option("--schema", is_flag=True, help="Print the JSON schema of a configuration instead, by its --backend.")
 def command(
     config: Path | None, out: Path | None, overrides: tuple[str, ...], resume: Path | None, dry_run: bool,
-    allow_uncertified: bool, backend: str, python: Path | None, untested: bool,
+    allow_uncertified: bool, backend: str, python: Path | None, untested: bool, schema: bool,
 ) -> None:  # fmt: skip
     """Train a policy in compiled environments: a small one on a CPU, or a large one on a cluster.
 
@@ -82,6 +86,9 @@ def command(
     Exit codes: 0 trained, 1 the run cannot go on, or something has changed since it began, 2 usage, or a file that
     cannot be read.
     """
+    if schema:
+        _print_schema(backend)
+        return
     if backend == "nemo-rl":
         if config is None or out is None or resume is not None:
             raise click.UsageError("name a CONFIG.toml and, with --out, a folder; a run that is there is gone on with")

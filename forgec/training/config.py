@@ -24,7 +24,7 @@ class ConfigError(ValueError):
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class EnvironmentPart(_Part):
@@ -46,6 +46,13 @@ class EnvironmentPart(_Part):
         default=1.0, gt=0, description="How often it is imitated beside the others: one that is learned sooner, less."
     )
     reward_range: tuple[float, float] = Field(default=(0.0, 1.0), description="The least and the greatest reward.")
+
+    @field_validator("reward_range")
+    @classmethod
+    def _upwards(cls, found: tuple[float, float]) -> tuple[float, float]:
+        if not found[0] < found[1]:
+            raise ValueError("the least reward comes first, and is less than the greatest")
+        return found
 
 
 class TokenizerPart(_Part):

@@ -37,11 +37,14 @@ def test_what_was_saved_consolidated_is_taken_as_it_is(tmp_path: Path) -> None:
 def test_what_was_saved_in_pieces_is_converted_once_by_nemo_rl(tmp_path: Path) -> None:
     saved(tmp_path, 3, "model", "shard.distcp")
     asked: list[Sequence[str]] = []
+    killed = tmp_path / "checkpoints" / "step_3" / "hf.part"
+    killed.mkdir()
+    (killed / "half.safetensors").touch()
 
     def call(command: Sequence[str], folder: Path) -> int:
         asked.append(command)
         target = Path(command[command.index("--hf-ckpt-path") + 1])
-        target.mkdir()
+        target.mkdir()  # which is not there
         (target / "config.json").touch()
         return 0
 
@@ -49,6 +52,7 @@ def test_what_was_saved_in_pieces_is_converted_once_by_nemo_rl(tmp_path: Path) -
     found = convert(tmp_path, checkout, 3, call=call)
     assert found == convert(tmp_path, checkout, call=call) == tmp_path / "checkpoints" / "step_3" / "hf"
     assert len(asked) == 1
+    assert [one.name for one in found.iterdir()] == ["config.json"] and not killed.exists()
     assert asked[0][asked[0].index("--config") + 1] == str(tmp_path / "checkpoints" / "step_3" / "config.yaml")
 
 

@@ -38,10 +38,15 @@ def batch(**more: Any) -> dict[str, Any]:
         ({"truncated": [True] + [False] * 5}, True),
     ],
 )
+@pytest.mark.parametrize("rows", ["numbers", "places"])
 @pytest.mark.parametrize("kind", [dict, SimpleNamespace])
-def test_questions_are_kept_by_their_valid_trajectories(masked: dict[str, Any], overlong: bool, kind: Any) -> None:
+def test_questions_are_kept_by_their_valid_trajectories(
+    masked: dict[str, Any], overlong: bool, kind: Any, rows: str
+) -> None:
+    if rows == "places":  # NeMo Gym's rows have no numbers
+        masked = {**masked, "extra_env_info": None}
     seen: list[torch.Tensor] = []
-    master = SimpleNamespace(grpo=kind(overlong_filtering=overlong))
+    master = SimpleNamespace(grpo=kind(overlong_filtering=overlong, num_generations_per_prompt=3))
     sample = _sampled_after_masks(lambda batch, std, *rest: seen.append(std))
     sample(batch(**masked), torch.full((6,), 0.5), torch.zeros(6), 1, master, None, None)
     sample(batch(), torch.full((6,), 0.5), torch.zeros(6), 1, master, None, None)
@@ -75,10 +80,21 @@ METADATA = {"environment": "library", "task": "late", "seed": 7, "question": 3, 
 
 
 def test_a_turn_is_what_the_policy_wrote_last() -> None:
-    found = turn([{"role": "user", "content": "p"}, {"role": "assistant", "content": "so\n</think>\n\nYes"}], METADATA)
+    log = [{"role": "user", "content": "p"}, {"role": "assistant", "content": "so\n</think>\n\nYes"}]
+    found = turn(log, METADATA, thinking=True)
     assert (found.question, found.wrote.text, found.seat, found.opening) == (
         Question("library", "late", 7), "Yes", None, "Hello"
     )  # fmt: skip
+
+
+def test_a_turn_that_was_cut_off_in_its_thoughts_does_nothing() -> None:
+    """Its `<think>` is in the prompt, so that what was generated does not tell."""
+    thought = 'I might <tool_call>\n{"name": "delete_all", "arguments": {}}\n</tool_call>, or not'
+    found = turn([{"role": "assistant", "content": thought}], METADATA, thinking=True)
+    assert (found.wrote.text, found.wrote.calls, found.wrote.finish) == ("", (), "length")
+    assert turn([{"role": "assistant", "content": "Yes"}], METADATA, thinking=False).wrote.text == "Yes"
+    told = observed(Answer(9, (Message(role="user", content="Well?"),)), METADATA, thinking=True, ended=False)
+    assert told.content.startswith("<|im_end|>\n<|im_start|>user\nWell?")
 
 
 def test_an_observation_is_the_text_between_two_turns() -> None:

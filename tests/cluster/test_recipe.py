@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -13,12 +14,14 @@ import yaml
 from pydantic import ValidationError
 
 from forgec.cluster.config import ClusterConfig
-from forgec.cluster.launching import command, script
-from forgec.cluster.nemo_rl.installing import refusals
+from forgec.cluster.launching import command, job_name, script
+from forgec.cluster.modes import refusals
 from forgec.cluster.recipe import as_yaml, recipe
+from forgec.training.config import ConfigError
 from tests.cluster.recipes import CHECKOUT, config
 
-FOLDER = Path("/runs/my run")
+FOLDER = Path("/runs/large")
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def made(**parts: Any) -> dict[str, Any]:
@@ -75,6 +78,15 @@ def test_a_step_is_of_questions_and_trajectories() -> None:
         {"model": {"tokens": 512, "turn_tokens": 512}},
         {"algorithm": {"questions": 1}},
         {"launch": {"time": "soon"}},
+        {"launch": {"nodes": 2}},
+        {"launch": {"by": "slurm", "container": "one two"}},
+        {"launch": {"by": "slurm", "account": "team\n#SBATCH --uid=0"}},
+        {"launch": {"mounts": ["/data"]}},
+        {"launch": {"mounts": ["/data:/data,/etc:/etc"]}},
+        {"algorithm": {"level": "sequence"}},
+        {"algorithm": {"learning_rate": float("inf")}},
+        {"algorithm": {"questions": 10**9}},
+        {"environments": [{"package": "generated/library", "reward_range": (1.0, 0.0)}]},
         {"gpus": 8},
     ],
 )
@@ -83,16 +95,50 @@ def test_a_configuration_that_cannot_be_is_refused(wrong: dict[str, Any]) -> Non
         config(**wrong)
 
 
-def started(by: str, **launch: Any) -> str:
+@pytest.mark.parametrize(("change", "says"), [({"policy": 3}, "it is a table"), ({"grpo": {"seed": {}}}, "no table")])
+def test_a_recipe_that_has_another_shape_than_nemo_rl_s_is_refused(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        made(recipe=change)
+
+
+def started(by: str, folder: Path = FOLDER, **launch: Any) -> str:
     asked: ClusterConfig = config(launch={"by": by, **launch})
-    return script(asked, CHECKOUT, FOLDER, "forgec-one")[1]
+    return script(asked, CHECKOUT, folder)[1]
 
 
-def test_scripts_are_such_of_the_shell(tmp_path: Path) -> None:
-    for by in ("local", "slurm"):
-        path = tmp_path / by
-        path.write_text(started(by, account="our team", partition="gpu"))
-        assert subprocess.run(["bash", "-n", str(path)], check=False).returncode == 0
+def test_names_of_jobs_are_such_of_kubernetes_and_of_one_folder_each() -> None:
+    names = [
+        job_name(Path(one))
+        for one in ("/a/large", "/b/large", "/a/Große Läufe!", "/a/" + "x" * 300, "/a/\nrm -rf .", "/", "/a/--")
+    ]
+    assert len({*names}) == len(names)
+    assert all(re.fullmatch(r"[a-z]([a-z0-9-]*[a-z0-9])?", one) and len(one) <= 47 for one in names), names
+    assert names[0].startswith("forgec-large-")
+
+
+HOSTILE = Path("/runs/a'b\"c; touch x $(touch y) `touch z` \u00e9\U0001f98a %")
+
+
+def test_what_a_folder_is_called_runs_nothing(tmp_path: Path) -> None:
+    """The script runs, with a `uv` that tells what it was given."""
+    (tmp_path / "uv").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (tmp_path / "uv").chmod(0o755)
+    text = started("local", HOSTILE, setup="").replace("cd /opt/nemo-rl", f"cd {shlex.quote(str(tmp_path))}")
+    (tmp_path / "run.sh").write_text(text)
+    path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    ran = subprocess.run(["bash", str(tmp_path / "run.sh")], env=path, capture_output=True, text=True, check=True)
+    assert ran.stdout.splitlines()[-1] == str(HOSTILE / "recipe.yaml")
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["run.sh", "uv"]
+
+
+def test_what_a_folder_is_called_stays_text_in_yaml_and_in_python() -> None:
+    job = yaml.safe_load(started("kuberay", HOSTILE, nodes=2))
+    assert shlex.split(job["spec"]["entrypoint"])[-1] == str(HOSTILE / "recipe.yaml")
+    for group in (job["spec"]["rayClusterSpec"]["headGroupSpec"], *job["spec"]["rayClusterSpec"]["workerGroupSpecs"]):
+        paths = [one["hostPath"]["path"] for one in group["template"]["spec"]["volumes"] if "hostPath" in one]
+        assert str(HOSTILE) in paths
+    tree = ast.parse(started("nemo-run", HOSTILE))
+    assert str(HOSTILE / "slurm") in {one.value for one in ast.walk(tree) if isinstance(one, ast.Constant)}
 
 
 def test_slurm_is_given_the_container_the_folders_and_the_command(tmp_path: Path) -> None:
@@ -101,21 +147,25 @@ def test_slurm_is_given_the_container_the_folders_and_the_command(tmp_path: Path
         '#!/bin/sh\nprintf "%s\\n" "$CONTAINER" "$MOUNTS" "$COMMAND" "$SETUP_COMMAND" "$@"\n'
     )
     (tmp_path / "sbatch").chmod(0o755)
-    text = started("slurm", account="our team", nodes=4).replace("cd /opt/nemo-rl", f"cd {shlex.quote(str(tmp_path))}")
+    text = started("slurm", account="our.team", nodes=4, partition="gpu").replace(
+        "cd /opt/nemo-rl", f"cd {shlex.quote(str(tmp_path))}"
+    )
     (tmp_path / "submit.sh").write_text(text)
     path = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     ran = subprocess.run(["bash", str(tmp_path / "submit.sh")], env=path, capture_output=True, text=True, check=True)
     container, mounts, trains, setup, *options = ran.stdout.splitlines()
     assert container == "nvcr.io/nvidia/nemo-rl:v0.7.0"
-    assert "/opt/nemo-rl:/opt/nemo-rl" in mounts.split(",") and "/runs/my run:/runs/my run" in mounts.split(",")
+    assert "/opt/nemo-rl:/opt/nemo-rl" in mounts.split(",") and "/runs/large:/runs/large" in mounts.split(",")
     assert shlex.split(trains) == command(config(), CHECKOUT, FOLDER)
-    assert setup == "uv pip install forgec"
+    assert shlex.split(setup) == ["uv", "pip", "install", str(ROOT / "runtime"), str(ROOT)]
+    assert f"{ROOT}:{ROOT}" in mounts.split(",")
     assert options == [
         "--nodes=4",
         "--gres=gpu:8",
         "--time=04:00:00",
-        "--job-name=forgec-one",
-        "--account=our team",
+        f"--job-name={job_name(FOLDER)}",
+        "--account=our.team",
+        "--partition=gpu",
         "ray.sub",
     ]
 
@@ -129,12 +179,17 @@ def test_kuberay_is_given_a_job_with_as_many_nodes() -> None:
     for group in (workers, head):
         (container,) = group["template"]["spec"]["containers"]
         assert container["resources"]["limits"]["nvidia.com/gpu"] == "4"
+        assert "pip install" in container["args"][0]  # on every node, and before Ray
+        assert container["args"][0].endswith('&& eval "$KUBERAY_GEN_RAY_START_CMD"')
         names = {one["name"] for one in container["volumeMounts"]}
         assert names == {one["name"] for one in group["template"]["spec"]["volumes"]}
     assert workers["replicas"] == 2
-    alone = yaml.safe_load(started("kuberay", nodes=1))
+    assert job["metadata"]["annotations"] == {"ray.io/overwrite-container-cmd": "true"}
+    alone = yaml.safe_load(started("kuberay", nodes=1, setup=""))
+    assert "annotations" not in alone["metadata"]
     assert "workerGroupSpecs" not in alone["spec"]["rayClusterSpec"]
 
 
 def test_nemo_run_is_given_a_script_of_python() -> None:
-    ast.parse(started("nemo-run", account='a "team"'))
+    assert "pre_ray_start_commands=[]" in started("nemo-run", setup="")
+    ast.parse(started("nemo-run", account="our.team"))

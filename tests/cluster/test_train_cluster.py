@@ -53,7 +53,7 @@ def there(tmp_path: Path) -> Path:
     checkout(tmp_path / "nemo-rl")
     text = CONFIG.format(checkout=tmp_path / "nemo-rl", generated=ROOT / "generated")
     (tmp_path / "cluster.toml").write_text(text)
-    for name, says in (("uv", 'printf "%s\\n" "$@"'), ("nvidia-smi", "true")):
+    for name, says in (("uv", 'printf "%s\\n" "$@"'), ("nvidia-smi", 'echo "GPU 0: one"; echo "GPU 1: another"')):
         (tmp_path / name).write_text(f"#!/bin/sh\n{says}\n")
         (tmp_path / name).chmod(0o755)
     return tmp_path
@@ -98,7 +98,44 @@ def test_a_run_is_written_and_started_and_gone_on_with(there: Path, capfd: pytes
 
     other = train(there, "--set", "algorithm.floor=0.2")
     assert other.exit_code == 1
-    assert "has a run with another configuration" in other.stderr
+    assert "has another run: its configuration; name another folder by --out" in other.stderr
+
+
+def test_a_file_that_somebody_has_changed_is_not_written_over(there: Path) -> None:
+    assert train(there).exit_code == 0
+    script = there / "run" / "run.sh"
+    text = script.read_text()
+    script.write_text(text + "# mine\n")
+    ran = train(there)
+    assert ran.exit_code == 1
+    assert f"{script} was changed since it was rendered" in ran.stderr
+    assert script.read_text().endswith("# mine\n")
+    script.unlink()  # as if it had been killed before it was written
+    assert train(there).exit_code == 0
+    assert script.read_text() == text
+
+
+def test_it_is_the_same_run_from_another_folder(there: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert train(there, "--set", "checkout=nemo-rl", path=None).exit_code == 2  # of the working directory
+    monkeypatch.chdir(there)
+    assert train(there, "--set", "checkout=nemo-rl").exit_code == 0
+    assert json.loads((there / "run" / "run.json").read_text())["config"]["checkout"] == str(there / "nemo-rl")
+    monkeypatch.chdir(ROOT)
+    assert train(there).exit_code == 0
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(there: Path) -> None:
+    (there / "run").write_text("a file")
+    ran = train(there, "--out", str(there / "run" / "inside"))
+    assert ran.exit_code == 2
+    assert "cannot be written" in ran.stderr
+
+
+@pytest.mark.parametrize("options", [["--schema", "--backend", "nemo-rl"], ["--backend", "nemo-rl", "--schema"]])
+def test_the_schema_is_that_of_the_backend(options: list[str]) -> None:
+    ran = CliRunner().invoke(command, options)
+    assert ran.exit_code == 0
+    assert "checkout" in json.loads(ran.stdout)["properties"]
 
 
 def test_nemo_gym_is_given_its_servers_and_rows(there: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -125,6 +162,9 @@ def test_nemo_gym_is_given_its_servers_and_rows(there: Path, capfd: pytest.Captu
     ("options", "code", "says"),
     [
         (["--set", "algorithm.questions=200"], 1, "a step asks 200 questions of library, which has"),
+        (["--set", "algorithm.questions=100000"], 2, "algorithm.questions: Input should be less than"),
+        (["--set", "recipe.grpo.use_leave_one_out_baseline=true"], 1, "grpo.use_leave_one_out_baseline"),
+        (["--set", "recipe.policy=3"], 2, "recipe.policy: it is a table"),
         (["--set", "launch.gpus=3"], 1, "cannot be shared evenly by 3 copies"),
         (["--set", "model.tokens=2000", "--set", "model.turn_tokens=1000"], 1, "the longest prompt has"),
         (["--python", "/no/python"], 1, "/no/python cannot be run"),

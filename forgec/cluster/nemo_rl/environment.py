@@ -31,10 +31,11 @@ class Player:
         self.seats = Seats(environments, USERS[config["user"]], config["user"], Limits(**config["limits"]))
 
     def step(self, logs: Sequence[Log], metadata: Sequence[Mapping[str, Any]]) -> list[Observed]:
-        answers = self.seats.step([turn(log, one) for log, one in zip(logs, metadata, strict=True)])
+        turns = [turn(log, one, thinking=self.thinking) for log, one in zip(logs, metadata, strict=True)]
         return [
-            observed(answer, one, thinking=self.thinking) for answer, one in zip(answers, metadata, strict=True)
-        ]  # fmt: skip
+            observed(answer, one, thinking=self.thinking, ended=turned.wrote.finish != "length")
+            for answer, one, turned in zip(self.seats.step(turns), metadata, turns, strict=True)
+        ]
 
     def playing(self) -> int:
         """How many episodes are begun and not over."""

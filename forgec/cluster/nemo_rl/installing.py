@@ -13,7 +13,8 @@ import torch
 from torch import Tensor
 
 from forgec.cluster.estimator import NemoEstimator, flagged, questions
-from forgec.training.advantages import ESTIMATORS, varied
+from forgec.cluster.modes import refusals
+from forgec.training.advantages import varied
 
 ACTOR = "forgec.cluster.nemo_rl.environment.ForgecEnvironment"
 ENVIRONMENT = "forgec"
@@ -21,29 +22,6 @@ ENVIRONMENT = "forgec"
 
 class RefusedError(RuntimeError):
     """A NeMo-RL, or a mode of it, that cannot be served; the text says why."""
-
-
-def refusals(config: Mapping[str, Any]) -> list[str]:
-    """Why a composed configuration of NeMo-RL cannot be trained with, if it cannot."""
-    found = []
-    grpo, env = config.get("grpo", {}), config.get("env", {})
-    if (config.get("data_plane") or {}).get("enabled"):
-        found.append("data_plane.enabled: its trainer does not tell the estimator which environment a row is of")
-    if grpo.get("use_leave_one_out_baseline"):
-        found.append("grpo.use_leave_one_out_baseline: a lone success then has a deviation of 0, and is dropped")
-    gym = bool(env.get("should_use_nemo_gym"))
-    if (grpo.get("async_grpo") or {}).get("enabled"):
-        if not gym:
-            found.append("grpo.async_grpo.enabled without NeMo Gym: its collector does not hear what is masked")
-        if grpo.get("use_dynamic_sampling"):
-            found.append("grpo.use_dynamic_sampling with grpo.async_grpo.enabled: NeMo-RL has no such mode")
-    if gym and not env.get("should_mask_flagged_samples", True):
-        found.append("env.should_mask_flagged_samples: false: trajectories whose user erred would be trained on")
-    if (config.get("data") or {}).get("shuffle"):
-        found.append("data.shuffle: the rows are in order, so that each step has questions of every environment")
-    if grpo.get("adv_estimator", {}).get("name") not in ESTIMATORS:
-        found.append(f"grpo.adv_estimator.name: it is none of {', '.join(ESTIMATORS)}")
-    return found
 
 
 def install(config: Mapping[str, Any]) -> None:
@@ -101,9 +79,10 @@ def _sampled_after_masks(theirs: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def sample(repeated_batch: Any, std: Tensor, baseline: Tensor, batches: int, master_config: Any, *args: Any) -> Any:
-        asked = questions(repeated_batch, _prompts(repeated_batch))
+        rewards = repeated_batch["total_reward"].float()
+        asked = questions(repeated_batch, len(rewards), int(_of(master_config.grpo, "num_generations_per_prompt")))
         valid = _valid(repeated_batch, overlong=bool(_of(master_config.grpo, "overlong_filtering")))
-        varies = varied(repeated_batch["total_reward"].float(), asked, valid)
+        varies = varied(rewards, asked, valid)
         kept = torch.where(varies, std, torch.zeros_like(std))
         return theirs(repeated_batch, kept, baseline, batches, master_config, *args)
 
@@ -122,9 +101,3 @@ def _valid(batch: Mapping[str, Any], *, overlong: bool) -> Tensor:
 def _of(part: Any, name: str) -> Any:
     """A key of a part of NeMo-RL's configuration, which is a mapping in some versions and a model in others."""
     return part[name] if isinstance(part, Mapping) else getattr(part, name)
-
-
-def _prompts(batch: Mapping[str, Any]) -> Tensor:
-    """The ids of the first message of each row, padded, shape [B, P]."""
-    ids = [log[0]["token_ids"] for log in batch["message_log"]]
-    return torch.nn.utils.rnn.pad_sequence(ids, batch_first=True, padding_value=-1)

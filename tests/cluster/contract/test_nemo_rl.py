@@ -32,15 +32,18 @@ from transformers import PreTrainedTokenizerFast
 
 from forgec.cluster.checkout import Checkout
 from forgec.cluster.config import ClusterConfig
-from forgec.cluster.nemo_rl.installing import install, refusals
+from forgec.cluster.modes import refusals
+from forgec.cluster.nemo_rl.installing import install
 from forgec.cluster.planning import Plan, plan
 from forgec.dialogue import AssistantMessage
 from forgec.rollouts.limits import Limits
-from forgec.training.advantages import ESTIMATORS, advantages
+from forgec.training.advantages import advantages
 from forgec.training.episodes import Episode, Stage
 from forgec.training.questions import Question
 from forgec.users.scripted import ScriptedUser
 from forgec_runtime import load_environment
+from tests.cluster.vector import ADVANTAGES, ENVIRONMENTS, MASK, REWARDS
+from tests.cluster.vector import QUESTIONS as QUESTION_OF
 
 ROOT = Path(__file__).parents[3]
 QUESTIONS, TRAJECTORIES = 2, 4
@@ -296,8 +299,30 @@ def test_dynamic_sampling_does_not_look_at_masked_trajectories(played: Any, mast
     assert {one["question"] for one in cache["extra_env_info"]} == {1, 2, 3}
 
 
-def test_the_reference_vector_comes_out_of_the_patched_factory(master: MasterConfig) -> None:
-    assert grpo._create_advantage_estimator(master).estimator.scale == ESTIMATORS["erpo"].scale
+def test_questions_that_begin_with_the_same_words_are_chosen_apart(installed: None, master: MasterConfig) -> None:
+    """Rows of NeMo Gym have no numbers, and NeMo-RL's deviations are by prompts: all of these are one to it."""
+    rewards = torch.tensor([1.0, 0, 0, 0] + [1.0] * 4 + [0.0] * 8)
+    asked: BatchedDataDict[Any] = BatchedDataDict({
+        "message_log": [[{"role": "user", "content": "Hi", "token_ids": torch.tensor([1])}] for _ in range(16)],
+        "agent_ref": [{"name": "library_agent"}] * 16,
+        "total_reward": rewards, "loss_multiplier": torch.ones(16), "truncated": torch.zeros(16, dtype=torch.bool),
+    })  # fmt: skip
+    baseline, std = grpo.calculate_baseline_and_std_per_prompt(
+        torch.ones(16, 1), rewards, torch.ones(16), leave_one_out_baseline=False
+    )
+    assert (std > 0).all()
+    _, _, cache, _ = grpo.dynamic_sampling(asked, std, baseline, 1, master, Timer(), None)
+    assert cache["filtered_reward"].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_the_reference_vector_comes_out_of_the_patched_factory(installed: None, master: MasterConfig) -> None:
+    rows = [
+        {"environment": name, "question": question} for name, question in zip(ENVIRONMENTS, QUESTION_OF, strict=True)
+    ]
+    values = grpo._create_advantage_estimator(master).compute_advantage(
+        prompt_ids=torch.zeros(12, 1), rewards=REWARDS, mask=MASK, repeated_batch={"extra_env_info": rows}
+    )
+    assert torch.allclose(values[:, 1], torch.tensor(ADVANTAGES), atol=1e-4)
 
 
 def test_asynchronous_rollouts_play_the_same_episodes(
@@ -306,7 +331,7 @@ def test_asynchronous_rollouts_play_the_same_episodes(
     """One call for each episode, many at once."""
 
     async def ask(row: int) -> Any:
-        log = [{"role": "assistant", "content": "Good day."}]
+        log = [{"role": "assistant", "content": "</think>\n\nGood day."}]
         return await asyncio.to_thread(lambda: ray.get(actor.step.remote([log], [dict(batch["extra_env_info"][row])])))
 
     async def all_of_them() -> list[Any]:

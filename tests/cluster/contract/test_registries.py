@@ -22,7 +22,7 @@ def of(name: str) -> None:
     folder = os.environ.get(name, "")
     if not folder:
         pytest.skip(f"{name} names no folder")
-    sys.path.append(folder)
+    sys.path += [folder, f"{folder}/skyrl-gym"]  # SkyRL's repository has two packages
 
 
 def test_the_reference_vector_in_verl() -> None:
