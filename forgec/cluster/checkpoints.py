@@ -6,10 +6,25 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _STEP = re.compile(r"step_(\d+)")
 CONVERTER = "examples/converters/convert_dcp_to_hf.py"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A model in Hugging Face's form."""
+
+    model: Path
+    tokenizer: Path
+    """Its folder; NeMo-RL saves it beside consolidated weights, not with them."""
+
+    @staticmethod
+    def of(model: Path, beside: Path) -> Saved:
+        """A model whose tokenizer is with it, or else `beside`."""
+        return Saved(model, model if (model / "tokenizer_config.json").is_file() else beside)
 
 
 class CheckpointError(ValueError):
@@ -25,8 +40,8 @@ def steps(run: Path) -> list[int]:
 def convert(
     run: Path, checkout: Path, step: int | None = None, *,
     call: Callable[[Sequence[str], Path], int] = lambda command, folder: subprocess.run(command, cwd=folder).returncode,
-) -> Path:  # fmt: skip
-    """The folder of a step's model, by default the last one's: as it was saved, or converted by NeMo-RL's own script.
+) -> Saved:  # fmt: skip
+    """A step's model, by default the last one's: as it was saved, or converted by NeMo-RL's own script.
 
     Raises `CheckpointError`.
     """
@@ -36,13 +51,13 @@ def convert(
         known = f"; there are {', '.join(map(str, saved))}" if saved else ""
         raise CheckpointError(f"{run} has saved {what}{known}" if not saved else f"{run} has not saved {what}{known}")
     folder = run.resolve() / "checkpoints" / f"step_{saved[-1] if step is None else step}"
-    weights = folder / "policy" / "weights"
+    weights, tokenizer = folder / "policy" / "weights", folder / "policy" / "tokenizer"
     for whole in (weights / "model" / "consolidated", weights):
         if (whole / "config.json").is_file() and any(whole.glob("*.safetensors")):
-            return whole
+            return Saved.of(whole, tokenizer)
     target, made = folder / "hf", folder / "hf.part"
     if target.is_dir():
-        return target
+        return Saved.of(target, tokenizer)
     shutil.rmtree(made, ignore_errors=True)  # of a conversion that was killed
     command = [
         "uv", "run", "--no-sync", "python", CONVERTER, "--config", str(folder / "config.yaml"),
@@ -55,4 +70,4 @@ def convert(
     if code or not (made / "config.json").is_file():
         raise CheckpointError(f"NeMo-RL's {CONVERTER} has failed for {weights}")
     made.rename(target)
-    return target
+    return Saved.of(target, tokenizer)

@@ -9,12 +9,12 @@ import sys
 from functools import cache
 from pathlib import Path
 
-import yaml
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 import forgec
 from forgec.cluster.checkout import Checkout
 from forgec.cluster.config import ClusterConfig
+from forgec.cluster.recipe import yaml_text
 from forgec.resources import resource
 
 FILES = {"local": "run.sh", "slurm": "submit.sh", "kuberay": "rayjob.yaml", "nemo-run": "submit.py"}
@@ -90,10 +90,5 @@ def _templates() -> Environment:
     )  # fmt: skip
     made.filters["quoted"] = shlex.quote
     made.filters["text"] = repr
-    made.filters["yaml"] = _scalar
+    made.filters["yaml"] = yaml_text
     return made
-
-
-def _scalar(text: str) -> str:
-    """A text as YAML has it, in one line."""
-    return yaml.safe_dump(text, default_style='"', width=sys.maxsize).strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -38,6 +39,11 @@ def recipe(
 def as_yaml(made: Mapping[str, Any]) -> str:
     """The recipe as it is written."""
     return yaml.safe_dump(dict(made), sort_keys=False, allow_unicode=True, width=120)
+
+
+def yaml_text(text: str) -> str:
+    """A text as YAML has it, in one line."""
+    return yaml.safe_dump(text, default_style='"', width=sys.maxsize).strip()
 
 
 def _algorithm(config: ClusterConfig, environments: Sequence[str], validation: int) -> Tree:

@@ -5,13 +5,13 @@ at a time. Where many are wanted, vLLM serves the same folder.
 from __future__ import annotations
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from forgec.cluster import chat
+from forgec.cluster.checkpoints import Saved
 from forgec.dialogue import AssistantMessage, Message, ToolCall
 from forgec.training.serving import Refused, Request, requested
 
@@ -19,10 +19,11 @@ from forgec.training.serving import Refused, Request, requested
 class ChatAnswerer:
     """Answers requests one after the other, in the form that the model was trained to read and write."""
 
-    def __init__(self, folder: Path, *, thinking: bool, longest_turn: int) -> None:
-        """Raises `ValueError` for a folder without a model and its tokenizer."""
+    def __init__(self, saved: Saved, *, thinking: bool, longest_turn: int) -> None:
+        """Raises `ValueError` for folders without a model and its tokenizer."""
+        folder = saved.model
         try:
-            self.tokenizer: Any = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)
+            self.tokenizer: Any = AutoTokenizer.from_pretrained(str(saved.tokenizer), local_files_only=True)
             self.model: Any = AutoModelForCausalLM.from_pretrained(str(folder), local_files_only=True).eval()
         except (OSError, ValueError) as error:
             raise ValueError(f"there is no model in {folder}: {error}") from None

@@ -89,12 +89,12 @@ def _policy(folder: Path, longest_turn: int) -> Completes:
 
 
 def _chat(run: Path, longest_turn: int, thinking: bool) -> Completes:
-    from forgec.cluster.checkpoints import convert
+    from forgec.cluster.checkpoints import Saved, convert
     from forgec.cluster.planning import launched
     from forgec.cluster.serving import ChatAnswerer
 
-    folder = run
+    saved = Saved(run, run)
     if not (run / "config.json").is_file():
         checkout, thinks = launched(run)
-        folder, thinking = convert(run, checkout), thinking and thinks
-    return ChatAnswerer(folder, thinking=thinking, longest_turn=longest_turn)
+        saved, thinking = convert(run, checkout), thinking and thinks
+    return ChatAnswerer(saved, thinking=thinking, longest_turn=longest_turn)

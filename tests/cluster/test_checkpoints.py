@@ -14,7 +14,7 @@ import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from forgec.cluster.checkpoints import CheckpointError, convert, steps
+from forgec.cluster.checkpoints import CheckpointError, Saved, convert, steps
 from forgec.cluster.serving import ChatAnswerer
 from forgec.training.serving import Refused, server
 
@@ -31,7 +31,10 @@ def test_what_was_saved_consolidated_is_taken_as_it_is(tmp_path: Path) -> None:
     saved(tmp_path, 9, "model/consolidated", "config.json", "model.safetensors")
     last = saved(tmp_path, 10, "model/consolidated", "config.json", "model.safetensors")
     assert steps(tmp_path) == [9, 10]
-    assert convert(tmp_path, tmp_path) == last
+    tokenizer = tmp_path / "checkpoints" / "step_10" / "policy" / "tokenizer"
+    assert convert(tmp_path, tmp_path) == Saved(last, tokenizer)  # which NeMo-RL saves apart
+    (last / "tokenizer_config.json").touch()
+    assert convert(tmp_path, tmp_path) == Saved(last, last)
 
 
 def test_what_was_saved_in_pieces_is_converted_once_by_nemo_rl(tmp_path: Path) -> None:
@@ -49,8 +52,8 @@ def test_what_was_saved_in_pieces_is_converted_once_by_nemo_rl(tmp_path: Path) -
         return 0
 
     checkout = tmp_path / "nemo-rl"
-    found = convert(tmp_path, checkout, 3, call=call)
-    assert found == convert(tmp_path, checkout, call=call) == tmp_path / "checkpoints" / "step_3" / "hf"
+    found = convert(tmp_path, checkout, 3, call=call).model
+    assert found == convert(tmp_path, checkout, call=call).model == tmp_path / "checkpoints" / "step_3" / "hf"
     assert len(asked) == 1
     assert [one.name for one in found.iterdir()] == ["config.json"] and not killed.exists()
     assert asked[0][asked[0].index("--config") + 1] == str(tmp_path / "checkpoints" / "step_3" / "config.yaml")
@@ -67,29 +70,29 @@ def test_what_cannot_be_converted_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that knows nothing, in Hugging Face's form."""
+def model(tmp_path_factory: pytest.TempPathFactory) -> Saved:
+    """A model that knows nothing, in Hugging Face's form, and its tokenizer, as NeMo-RL saves them."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE({letter: number for number, letter in enumerate(alphabet)}, []))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.add_special_tokens([AddedToken(one, special=True) for one in ("<|im_start|>", "<|im_end|>")])
-    folder = tmp_path_factory.mktemp("model")
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>").save_pretrained(folder)
+    folder, apart = tmp_path_factory.mktemp("consolidated"), tmp_path_factory.mktemp("tokenizer")
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>").save_pretrained(apart)
     torch.manual_seed(0)
     config = Qwen3Config(
         vocab_size=258, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, num_key_value_heads=1, head_dim=16,
         intermediate_size=32, max_position_embeddings=400, tie_word_embeddings=True,
     )  # fmt: skip
     Qwen3ForCausalLM(config).save_pretrained(folder)
-    return folder
+    return Saved(folder, apart)
 
 
 def asked(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"messages": list(messages), "max_tokens": 12, **more}
 
 
-def test_a_model_answers_over_http_and_the_same_seed_gives_the_same(model: Path) -> None:
+def test_a_model_answers_over_http_and_the_same_seed_gives_the_same(model: Saved) -> None:
     answerer = ChatAnswerer(model, thinking=False, longest_turn=8)
     endpoint = server(answerer, "127.0.0.1", 0)
     threading.Thread(target=endpoint.serve_forever, daemon=True).start()
@@ -107,7 +110,7 @@ def test_a_model_answers_over_http_and_the_same_seed_gives_the_same(model: Path)
     assert answers[0]["usage"]["completion_tokens"] == 12
 
 
-def test_what_was_thought_is_read_again(model: Path) -> None:
+def test_what_was_thought_is_read_again(model: Saved) -> None:
     """The prompt has as many tokens more as the thoughts of the turn before."""
     answerer = ChatAnswerer(model, thinking=True, longest_turn=8)
     first, second = {"role": "user", "content": "Hi"}, {"role": "user", "content": "And?"}
@@ -119,7 +122,7 @@ def test_what_was_thought_is_read_again(model: Path) -> None:
     assert "reasoning_content" in told["choices"][0]["message"]
 
 
-def test_what_cannot_be_answered_is_refused(model: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_answered_is_refused(model: Saved, tmp_path: Path) -> None:
     answerer = ChatAnswerer(model, thinking=False, longest_turn=8)
     for wrong, says in (
         (asked(), "messages"),
@@ -130,4 +133,4 @@ def test_what_cannot_be_answered_is_refused(model: Path, tmp_path: Path) -> None
         with pytest.raises(Refused, match=says):
             answerer.complete(wrong)
     with pytest.raises(ValueError, match="there is no model in"):
-        ChatAnswerer(tmp_path, thinking=False, longest_turn=8)
+        ChatAnswerer(Saved(tmp_path, tmp_path), thinking=False, longest_turn=8)
