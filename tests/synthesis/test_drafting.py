@@ -37,6 +37,10 @@ DOES = {
         "insert into reservations (desk, day) values",
         "($from_value is null or day >= $from_value) and ($to_value is null or day <= $to_value)",
         "count_reservations(desk: 'Desk A') returns 1;",
+        "insert into shifts (person, room, status) values",
+        "set status = 'ended' where shift_id = $shift_id",
+        "delete from skills where person = $person and skill = $skill;",
+        "set grade = $new_grade where",
     ]
 }
 """What else stands in a draft: what tools do, and what tests see of it."""

@@ -39,7 +39,7 @@ class Column:
 
     @property
     def textual(self) -> bool:
-        return self.shape.kind == "text" and not self.values
+        return self.type == "text" and not self.values
 
 
 @dataclass(eq=False)

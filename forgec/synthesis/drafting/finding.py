@@ -134,7 +134,7 @@ class _Finder:
                 shapes.setdefault(name, parameter.shape)
         for part in parts:
             name = snake(part.name)
-            own = name in ("id", f"{noun}_id")
+            own = name in ("id", f"{noun}_id", f"{noun}_number", f"{noun}_code")
             if own or (name.endswith("_id") and not votes and noun not in self.schemas):
                 votes[name] += 1 if noun in self.schemas else 3 if own else 1
                 shapes.setdefault(name, part.shape)

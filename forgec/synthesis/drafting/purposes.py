@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 from forgec.documents import Api, Operation, Shape
 from forgec.starting.names import snake
 from forgec.synthesis.drafting.words import (
+    BEGINS,
     ITSELF,
     NOMINAL,
     PHRASES,
@@ -34,7 +35,7 @@ _HANDOVER = re.compile(r"(transfer|escalate|hand_?over)_(.*_)?(human|agent|perso
 _LOGOUT = re.compile(r"(log|sign)_?(out|off)")
 _AMOUNTS = {"amount", "points", "quantity", "units"}
 _COUNTS = {"count", "stats", "statistics"}
-_ENDS = re.compile(r"_?(id|uuid|number|no|code|key|name)$")
+_ENDS = re.compile(r"_?(id|uuid|number|no|code|key|name|reference|ref)$")
 """The ends of names that tell which row is meant."""
 ROLES = re.compile(r"^(from|to|source|target|src|dst|sender|receiver|recipient|origin|destination|new|old)_")
 """What stands before the name of a thing where several of it, or another one, are named."""
@@ -84,7 +85,11 @@ def purposes(api: Api) -> list[Purpose]:
 def _joined(purpose: Purpose, found: list[Purpose], nouns: Counter[str]) -> Purpose:
     """What is added to a thing, or taken from it, where both are named: rows that say which belongs to which."""
     goal = _goal(purpose)
-    if purpose.kind not in ("create", "delete") or not goal or not nouns[goal] or purpose.member:
+    if purpose.kind not in ("create", "delete") or purpose.member:
+        return purpose
+    if not goal and _pairs(purpose, found):
+        return replace(purpose, joins=True)
+    if not goal or not nouns[goal]:
         return purpose
     asked = {_stem(one.name): snake(one.name) for one in purpose.operation.parameters if one.required}
     if not {goal, purpose.noun} <= asked.keys():
@@ -95,6 +100,21 @@ def _joined(purpose: Purpose, found: list[Purpose], nouns: Counter[str]) -> Purp
     return replace(purpose, noun=f"{goal}_{purpose.noun}", joins=True)
 
 
+def _pairs(purpose: Purpose, found: list[Purpose]) -> bool:
+    """Whether a thing is made and deleted by the same parameters, none of which is its own: `add_skill`,
+    `remove_skill` of an employee.
+    """
+    both = {one.kind: one for one in found if one.noun == purpose.noun and one.kind in ("create", "delete")}
+    asked = [{snake(p.name) for p in one.operation.parameters if p.required} for one in both.values()]
+    alone = len(asked) == 2 and asked[0] == asked[1] and len(asked[0]) > 1
+    keys = {f"{purpose.noun}_{end}" for end in ("id", "number", "code", "key", "name")} | {"id"}
+    return (
+        alone
+        and not any(one.kind not in ("create", "delete", "many") for one in found if one.noun == purpose.noun)
+        and not asked[0] & keys
+    )
+
+
 def _about(purpose: Purpose, nouns: Counter[str]) -> Purpose:
     """What is made by a verb, and not named: `reserve_room` makes a reservation where others are about reservations.
     What is moved to a status, and not named, is what the parameters name.
@@ -102,6 +122,13 @@ def _about(purpose: Purpose, nouns: Counter[str]) -> Purpose:
     made = NOMINAL.get(purpose.verb, "")
     if purpose.kind == "create" and nouns[made]:
         return replace(purpose, noun=made)
+    asked = [snake(one.name) for one in purpose.operation.parameters if one.required]
+    own = {purpose.noun, purpose.noun.rpartition("_")[2], ""}
+    if purpose.kind == "status" and purpose.verb in BEGINS and asked and not any(_stem(name) in own for name in asked):
+        if nouns[purpose.noun] > 1:
+            return replace(purpose, kind="create")
+    if purpose.kind == "unknown" and any(name.startswith("new_") for name in asked):
+        return replace(purpose, kind="update")
     if purpose.kind == "status" and nouns[purpose.noun] <= (1 if purpose.noun else len(nouns)):
         named = [one for one in purpose.operation.parameters if one.required and _ENDS.search(snake(one.name))]
         stems = [stem for one in named if (stem := _stem(one.name)) != purpose.noun and nouns[stem]]

@@ -15,11 +15,12 @@ Act: TypeAlias = Literal["create", "read", "update", "delete", "status", "count"
 _ACTS: Mapping[Act, str] = {
     "create": """add append book buy comment compose create draft enroll hire insert issue like log make new order place
         post publish purchase rate record register reply report repost request reserve retweet save schedule send
-        subscribe submit upload vote write invite link rent""",
+        subscribe submit upload vote write admit invite link
+        onboard rent""",
     "read": """browse check display fetch filter find get list look lookup query read retrieve search see show view
         describe inspect""",
     "update": """adjust alter amend assign change edit modify move patch put rename reassign reschedule replace revise
-        set toggle transfer update""",
+        select set toggle transfer update""",
     "delete": "clear delete destroy discard drop erase remove unregister wipe",
     "status": """accept acknowledge activate approve archive ban block bookmark cancel close complete confirm deactivate
         decline deliver disable dismiss dispatch enable end escalate excuse expire favorite finish flag follow freeze
@@ -38,6 +39,8 @@ PHRASES: Mapping[tuple[str, str], str] = {
     ("switch", "off"): "off", ("power", "on"): "on", ("power", "off"): "off",
 }  # fmt: skip
 """Verbs of two words, and the status that they lead to."""
+BEGINS = {"begin", "open", "publish", "start", "submit"}
+"""Verbs that make something where nothing says what is there already."""
 NOMINAL: Mapping[str, str] = {
     "apply": "application", "book": "booking", "enroll": "enrollment", "invite": "invitation", "order": "order",
     "pay": "payment", "place": "order", "purchase": "purchase", "register": "registration", "rent": "rental",
