@@ -44,7 +44,8 @@ class ChatAnswerer:
         if room < 1:
             raise Refused(f"context_length_exceeded: the maximum context length is {self.longest} tokens")
         with self._one:
-            wrote = self._drawn(read, min(most, room), request.temperature, request.seed)
+            temperature = 1.0 if request.temperature is None else request.temperature
+            wrote = self._drawn(read, min(most, room), temperature, request.seed)
         said = chat.read(self.tokenizer.decode(wrote), thinking=self.thinking)
         return _completion(said, int(read.shape[1]), len(wrote), cut=not wrote or wrote[-1] != self.end)
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from forgec.training.serving import Completes
 
 PORT = 8321
+LONGEST_CHAT = 64
+"""Tokens of an answer of a large model, where nothing is said."""
 
 
 @click.command("serve-policy")
@@ -29,7 +31,12 @@ PORT = 8321
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0 takes one that is free."
 )
-@click.option("--longest-turn", type=click.IntRange(1), default=64, show_default=True, help="Tokens of an answer.")
+@click.option("--longest-turn", type=click.IntRange(1), help="Tokens of an answer; else as in the run.")
+@click.option(
+    "--min-p",
+    type=click.FloatRange(0, 1, max_open=True),
+    help="No token is drawn that is less likely than this share of the likeliest; else as in the run.",
+)
 @click.option(
     "--chat",
     is_flag=True,
@@ -37,13 +44,15 @@ PORT = 8321
 )
 @click.option("--no-thinking", is_flag=True, help="With --chat: turns are not begun with <think>.")
 def command(
-    run: Path, policy: str, host: str, port: int, longest_turn: int, chat: bool, no_thinking: bool
+    run: Path, policy: str, host: str, port: int, longest_turn: int | None, min_p: float | None, chat: bool,
+    no_thinking: bool,
 ) -> None:  # fmt: skip
     """Serve a policy of a run behind an endpoint that speaks OpenAI's chat completions.
 
     It answers /v1/chat/completions and /v1/models, whole answers only, until it is interrupted. It knows the tools of
-    the environments that it was trained in, and refuses others. There is no key: serve it on an address that only you
-    can reach.
+    the environments that it was trained in, and refuses others. It draws as it did in the evaluations of the run,
+    where a request does not ask for another temperature. There is no key: serve it on an address that only you can
+    reach.
 
     With --chat it serves a large model's checkpoint, converted where that is needed, one answer at a time: to look at.
 
@@ -58,7 +67,10 @@ def command(
     try:
         from forgec.training.serving import server
 
-        answerer = _chat(run, longest_turn, not no_thinking) if chat else _policy(run / policy, longest_turn)
+        if chat:
+            answerer = _chat(run, LONGEST_CHAT if longest_turn is None else longest_turn, not no_thinking)
+        else:
+            answerer = _policy(run, policy, longest_turn, min_p)
     except ModuleNotFoundError as error:
         click.echo(f"error: {error.name} is not installed: pip install 'forgec[train]'", err=True)
         sys.exit(UNREADABLE)
@@ -79,13 +91,18 @@ def command(
         endpoint.server_close()
 
 
-def _policy(folder: Path, longest_turn: int) -> Completes:
+def _policy(run: Path, name: str, longest_turn: int | None, min_p: float | None) -> Completes:
+    from forgec.training import opening
     from forgec.training import policy as policies
     from forgec.training.serving import Answerer
     from forgec.training.template import Template
 
-    model, tokenizer = policies.load(folder)
-    return Answerer(model, Template(tokenizer), longest_turn)
+    model, tokenizer = policies.load(run / name)
+    config = opening.config_of(opening.recorded(run), run)
+    return Answerer(
+        model, Template(tokenizer), config.longest_turn if longest_turn is None else longest_turn,
+        temperature=config.evaluation.temperature, min_p=config.min_p if min_p is None else min_p,
+    )  # fmt: skip
 
 
 def _chat(run: Path, longest_turn: int, thinking: bool) -> Completes:

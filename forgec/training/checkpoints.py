@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -108,9 +108,13 @@ def _files(folder: Path) -> list[Path]:
 class Metrics:
     """A file of JSON lines, one a step."""
 
-    def __init__(self, path: Path, upto: tuple[int, int]) -> None:
-        """Go on with a file, forgetting the lines of steps that are later than `upto`, which will be made again."""
-        self.path = path
+    def __init__(
+        self, path: Path, upto: tuple[int, int], follow: Callable[[Mapping[str, Any]], None] = lambda line: None
+    ) -> None:
+        """Go on with a file, forgetting the lines of steps that are later than `upto`, which will be made again.
+        Whoever follows is told every line that is kept, and every one that is added.
+        """
+        self.path, self.follow = path, follow
         kept = []
         if path.exists():
             for line in path.read_bytes().splitlines(keepends=True):
@@ -121,10 +125,12 @@ class Metrics:
                     break
                 if line.endswith(b"\n") and place <= upto:
                     kept.append(line)
+                    follow(content)
         write_whole(path, b"".join(kept))
 
     def add(self, phase: Phase, step: int, what: str, content: dict[str, Any]) -> None:
         """Write a line. Raises `OSError`."""
-        line = json.dumps({"phase": phase, "step": step, "what": what, **content}, allow_nan=False)
+        line = {"phase": phase, "step": step, "what": what, **content}
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(line + "\n")
+            file.write(json.dumps(line, allow_nan=False) + "\n")
+        self.follow(line)

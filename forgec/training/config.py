@@ -106,7 +106,10 @@ class ReinforcementPart(_Part):
     questions: int = Field(default=3, ge=2, description="Of each environment in a step.")
     trajectories: int = Field(default=8, ge=2, description="Of each question.")
     updates: int = Field(default=1, ge=1, description="Of the policy in a step.")
-    learning_rate: float = Field(default=5e-4, gt=0, description="Of all weights, by AdamW, in the first step.")
+    learning_rate: float = Field(default=5e-4, gt=0, description="By AdamW, in the first step.")
+    matrix_rate: float | None = Field(
+        default=None, gt=0, description="Of all matrices but the embedding, by Muon; none: AdamW for these, too."
+    )
     last_rate: float = Field(
         default=0.1, ge=0, le=1, description="That of the last step, as a share of it; it falls evenly."
     )
@@ -167,6 +170,9 @@ class RunConfig(_Part):
     longest_turn: int = Field(default=48, ge=4, description="Tokens of a message, at most.")
     portion: int = Field(default=8192, ge=256, description="Tokens of which gradients are computed at once.")
     checkpoint_every: int = Field(default=10, ge=1, description="Steps between two checkpoints.")
+    tensorboard: bool = Field(
+        default=False, description="Write the metrics for TensorBoard, too, into RUN/tensorboard."
+    )
     policy: Shape = Shape()
     tokenizer: TokenizerPart = TokenizerPart()
     imitation: ImitationPart = ImitationPart()

@@ -19,7 +19,7 @@ import forgec
 import forgec_runtime
 from forgec.certifying.lock import LockError, lock_path, require_certified
 from forgec.certifying.lock import read as read_lock
-from forgec.training import options
+from forgec.training import board, options
 from forgec.training.choosing import Choice, choose
 from forgec.training.config import ConfigError, EnvironmentPart, RunConfig
 from forgec.training.episodes import Stage
@@ -59,6 +59,8 @@ class Opened:
 
 def open_environments(config: RunConfig) -> Opened:
     """Load the packages of a run and choose its tasks. Raises `ConfigError`."""
+    if config.tensorboard and not board.installed():
+        raise ConfigError("TensorBoard is not installed: pip install 'forgec[tensorboard]', or leave `tensorboard` out")
     return Opened(config, *load(config.environments, allow_uncertified=config.allow_uncertified))
 
 

@@ -6,6 +6,7 @@ on from its last checkpoint, comes to the same curve as one that was not; times 
     RUN/run.json             the configuration, hashes of what is played and of the code, what was counted
     RUN/tokenizer.json
     RUN/metrics.jsonl        a line a step and an evaluation
+    RUN/tensorboard/         the same, where it is wanted
     RUN/checkpoints/         all that is needed to go on
     RUN/imitated/            the policy at the gate, RUN/trained/ and RUN/control/ those at the end
     RUN/transcripts/         before.jsonl, after.jsonl, control.jsonl: trajectories of the evaluations
@@ -28,6 +29,7 @@ from forgec.rollouts.trajectory import Trajectory
 from forgec.training import checkpoints, options, policy, tokenizer
 from forgec.training.advantages import RunningMoments
 from forgec.training.batches import Written
+from forgec.training.board import Board
 from forgec.training.checkpoints import Metrics, Phase, State
 from forgec.training.choosing import Choice, Split, episodes
 from forgec.training.config import ImitationPart, RunConfig
@@ -76,7 +78,8 @@ class Training:
             self._go_on_from(*found)
         self.moments = RunningMoments(config.reinforcement.running or 0.0)
         self.moments.load(self.state.moments)
-        self.metrics = Metrics(folder / "metrics.jsonl", self.state.place)
+        follow = {"follow": Board(folder / "tensorboard").add} if config.tensorboard else {}
+        self.metrics = Metrics(folder / "metrics.jsonl", self.state.place, **follow)
 
     def play(self) -> None:
         """Go on to the end. Raises `RunStopped`, `OSError`."""
@@ -264,7 +267,8 @@ class Training:
     def _learner(self, model: Qwen3ForCausalLM, phase: Phase) -> Learner:
         """A fresh optimizer for a policy, as a phase has it."""
         if phase == "reinforcement":
-            return Learner(model, self.config.reinforcement.learning_rate, self.config.portion)
+            rl = self.config.reinforcement
+            return Learner(model, rl.learning_rate, self.config.portion, matrices=rl.matrix_rate)
         part = self.config.imitation
         return Learner(
             model, part.learning_rate, self.config.portion, matrices=part.matrix_rate, average=part.average

@@ -10,9 +10,12 @@ import asyncio
 import json
 import queue
 import threading
-from collections.abc import Mapping
+from array import array
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
@@ -23,10 +26,12 @@ from transformers import Qwen3ForCausalLM
 from forgec.dialogue import Message, ToolCall
 from forgec.training.decoding import Decoder, OutOfContext
 from forgec.training.template import Template, UnknownTool
-from forgec.training.tokenizer import AGENT
+from forgec.training.tokenizer import AGENT, END
 
 MOST_AT_ONCE = 64
 """Requests that are answered together."""
+MOST_KEPT = 10_000
+"""Answers whose tokens are remembered."""
 MOST_BYTES = 4_000_000
 """Of a request."""
 IDLE = 60.0
@@ -62,7 +67,7 @@ class Request(_Loose):
 
     messages: list[_Message] = Field(min_length=1, max_length=2_000)
     tools: list[dict[str, Any]] = Field(default_factory=list, max_length=500)
-    temperature: float = Field(default=1.0, ge=0, le=10)
+    temperature: float | None = Field(default=None, ge=0, le=10)
     seed: int = 0
     max_tokens: int | None = Field(default=None, ge=1)
     max_completion_tokens: int | None = Field(default=None, ge=1)
@@ -96,8 +101,15 @@ class _Asked:
 class Answerer:
     """Answers requests, many at once, in a thread of its own."""
 
-    def __init__(self, model: Qwen3ForCausalLM, template: Template, longest_turn: int = 64) -> None:
+    def __init__(
+        self, model: Qwen3ForCausalLM, template: Template, longest_turn: int = 64, *, temperature: float = 1.0,
+        min_p: float = 0.0,
+    ) -> None:  # fmt: skip
+        """The last three are `Decoder`'s; a request may ask for another `temperature`."""
         self.model, self.template, self.longest_turn = model, template, longest_turn
+        self.temperature, self.min_p = temperature, min_p
+        self._written: OrderedDict[tuple[str, ...], list[int]] = OrderedDict()
+        """The tokens of what was answered: read again, they are what was drawn, not what it would be rendered to."""
         self._waiting: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="forgec policy", daemon=True)
         torch.set_num_threads(1)  # so small a model gains nothing by more
@@ -124,7 +136,8 @@ class Answerer:
             if one.role == "assistant":
                 calls = tuple(ToolCall.of(call.function.name, call.function.arguments) for call in one.tool_calls or ())
                 message = Message(role="assistant", content=one.content or "", tool_calls=calls)
-                ids += [AGENT, *self.template.written(message, request.tools)]
+                drawn = self._written.get(_place(ids, message))
+                ids += [AGENT, *(drawn or self.template.written(message, request.tools))]
             elif one.role == "tool":
                 ids += self.template.observed(Message(role="tool", content=one.content or ""))
             elif one.role == "user":
@@ -142,10 +155,14 @@ class Answerer:
                     ended = True
                     break
                 batch.append(more)
-            for temperature in sorted({one.request.temperature for one in batch}):
-                self._answer([one for one in batch if one.request.temperature == temperature], temperature)
+            for temperature in sorted({self._temperature(one) for one in batch}):
+                self._answer([one for one in batch if self._temperature(one) == temperature], temperature)
             if ended:
                 return
+
+    def _temperature(self, asked: _Asked) -> float:
+        wanted = asked.request.temperature
+        return self.temperature if wanted is None else wanted
 
     def _answer(self, batch: list[_Asked], temperature: float) -> None:
         try:
@@ -157,7 +174,9 @@ class Answerer:
 
     async def _draw(self, batch: list[_Asked], temperature: float) -> None:
         names = [(place, one.request.seed, len(one.ids)) for place, one in enumerate(batch)]
-        decoder = Decoder(self.model, names, "served", temperature=temperature, longest_turn=self.longest_turn)
+        decoder = Decoder(
+            self.model, names, "served", temperature=temperature, min_p=self.min_p, longest_turn=self.longest_turn
+        )  # fmt: skip
 
         async def draw(name: tuple[int, int, int], asked: _Asked) -> None:
             try:
@@ -180,6 +199,11 @@ class Answerer:
         message: dict[str, Any] = {"role": "assistant", "content": said.text}
         if said.calls:
             message["tool_calls"] = [call.model_dump() for call in said.calls]
+        calls = tuple(ToolCall.of(call.name, call.arguments) for call in said.calls)
+        place = _place(asked.ids, Message(role="assistant", content=said.text, tool_calls=calls))
+        self._written[place] = [*drawn, END] if cut else drawn
+        if len(self._written) > MOST_KEPT:
+            self._written.popitem(last=False)
         finish = "length" if cut else "tool_calls" if said.calls else "stop"
         counts = {"prompt_tokens": len(asked.ids) + 1, "completion_tokens": len(drawn)}
         return {
@@ -190,6 +214,12 @@ class Answerer:
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],
             "usage": {**counts, "total_tokens": sum(counts.values())},
         }
+
+
+def _place(before: Sequence[int], message: Message) -> tuple[str, ...]:
+    """What a message of the policy is known by: all that it had read, and what it said."""
+    digest = sha256(array("i", before).tobytes()).hexdigest()
+    return (digest, message.content, *(text for call in message.tool_calls for text in (call.name, call.arguments)))
 
 
 class Completes(Protocol):
