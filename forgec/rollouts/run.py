@@ -51,7 +51,7 @@ class Setup:
     certified: Callable[[str], Certified | None] = lambda task: None
     """What is known of a task, by its name."""
     over: Callable[[Key], None] = lambda key: None
-    """Told of each episode that is over, however it ended."""
+    """Told of each episode that is over, however it ended, and of those that are not begun any more."""
 
     @property
     def all_settings(self) -> dict[str, Any]:
@@ -101,8 +101,9 @@ class Runner:
         async def work() -> None:
             for job in waiting:
                 if self.stopped:
-                    return
-                await self._play(job)
+                    self.setup.over(self._key(job))
+                else:
+                    await self._play(job)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(at_once):
@@ -127,11 +128,13 @@ class Runner:
             except OSError as error:
                 self._stop(f"a trajectory cannot be written: {error.strerror or error}")
         finally:
-            self.setup.over((self.environment.name, job.task.name, job.seed, job.trial))
+            self.setup.over(self._key(job))
+
+    def _key(self, job: Job) -> Key:
+        return (self.environment.name, job.task.name, job.seed, job.trial)
 
     def _fail(self, job: Job, kind: str, text: str) -> None:
-        key = (self.environment.name, job.task.name, job.seed, job.trial)
-        self.failures.append(Failure(key, kind, text))
+        self.failures.append(Failure(self._key(job), kind, text))
         self._in_a_row += 1
         if self._in_a_row >= MAX_FAILURES:
             self._stop(f"{MAX_FAILURES} episodes failed one after the other; the last one: {text}")

@@ -126,7 +126,10 @@ class Stage:
                 self.users, self.limits, over=over,
             )  # fmt: skip
             front: AsyncEnvironment[Any] = await stack.enter_async_context(AsyncEnvironment(environment))
-            await Runner(environment, front, setup, keep, failures).play(asked, len(asked))
+            stopped = await Runner(environment, front, setup, keep, failures).play(asked, len(asked))
+            if stopped:
+                task = asked[0].task.name
+                failures.append(Failure((environment.name, task, asked[0].seed, asked[0].trial), "stop", stopped))
 
         async with AsyncExitStack() as stack, asyncio.TaskGroup() as group:
             for environment, asked in jobs.items():

@@ -73,6 +73,8 @@ class Training:
         self.state = State()
         self._pool: dict[str, list[Written]] | None = None
         self._reference: Qwen3ForCausalLM | None = None
+        self._failed = ""
+        """Why the last episode that could not be played could not."""
         found = checkpoints.latest(folder / "checkpoints")
         if found is not None:
             self._go_on_from(*found)
@@ -106,7 +108,7 @@ class Training:
             if (step >= part.first and step % every == 0) or step >= part.most_steps:
                 found = self.evaluate("held_out", part.episodes)
                 if not found:
-                    raise RunStopped("no held-out episode could be played: `forgec run` with this user tells why")
+                    raise RunStopped(f"no held-out episode could be played: {self._failed}")
                 passed = tuple(name for name, one in found.items() if _passes(one, part))
                 reached = len(passed) == len(self.environments)
                 self.state.resting = () if reached else passed
@@ -175,6 +177,8 @@ class Training:
         state.moments = self.moments.state()
         state.barren = 0 if "loss" in told else state.barren + 1
         told |= {"failures": len(rollout.failures), "tokens": rollout.tokens, "alarms": self._alarms(told)}
+        if rollout.failures:
+            told["alarms"].append(f"{len(rollout.failures)} episodes could not be played: {self._failed}")
         times = {
             "decode": rollout.decoding, "environment": played - began - rollout.decoding, "update": ended - played,
             "wall": perf_counter() - wall, "wall_rollout": rolled - wall,
@@ -185,6 +189,7 @@ class Training:
             raise RunStopped(
                 f"nothing could be learned in {MOST_BARREN} steps, one after the other: "
                 "all trajectories were masked, failed, or worth the same as the others of their question"
+                + (f"; the last failure: {self._failed}" if rollout.failures else "")
             )
 
     def _control(self) -> None:
@@ -284,6 +289,8 @@ class Training:
                 min_p=self.config.min_p, longest_turn=self.config.longest_turn,
             )  # fmt: skip
             found.add(part)
+        if found.failures:
+            self._failed = found.failures[-1].text
         return found
 
     def evaluate(self, split: Split, count: int, keep: list[Trajectory] | None = None) -> dict[str, dict[str, Any]]:
@@ -338,7 +345,7 @@ class Training:
             reward = "none" if one["reward"] is None else f"{one['reward']:.2f}"
             parts.append(f"{name} {reward}" + (f" ({one['masked']:.0%} masked)" if one["masked"] else ""))
         entropy = f", entropy {told['entropy']:.3f}" if "entropy" in told else ", nothing to learn from"
-        self.tell(f"reinforcement {self.state.step}: reward {', '.join(parts)}{entropy}")
+        self.tell(f"reinforcement {self.state.step}: reward {', '.join(parts) or 'none'}{entropy}")
         for alarm in told["alarms"]:
             self.tell(f"  beware: {alarm}")
 

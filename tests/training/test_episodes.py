@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from forgec.dialogue import Transcript, Utterance
+from forgec.llm.errors import NotAllowed, Unavailable
 from forgec.rollouts.limits import Limits
 from forgec.training import policy, tokenizer
 from forgec.training.batches import Written
@@ -108,3 +110,23 @@ def test_an_episode_that_cannot_begin_keeps_nobody_waiting(template: Template, m
     model = policy.new(shape, template.tokenizer.size, seed=6)
     rollout = STAGE.rollout(model, template, ASKED, "s", longest_turn=8)
     assert len(rollout.failures) == 2 and len(rollout.played) == len(ASKED) - 2
+
+
+def test_an_endpoint_that_dies_loses_the_episodes_that_it_was_asked_in_and_no_other(template: Template) -> None:
+    class Dying(ScriptedUser):
+        async def answer(self, transcript: Transcript) -> Utterance:
+            if self.part.trial:
+                raise Unavailable("nobody answers at http://127.0.0.1:9")
+            return await super().answer(transcript)
+
+    class Refused(ScriptedUser):
+        async def open(self) -> Utterance:
+            raise NotAllowed("the key is not known")
+
+    shape = Shape(width=32, layers=1, heads=2, kv_heads=1, feed_forward=32, context=1024)
+    model = policy.new(shape, template.tokenizer.size, seed=6)
+    rollout = Stage(ENVIRONMENTS, Dying, limits=STAGE.limits).rollout(model, template, ASKED, "s", longest_turn=8)
+    assert [one.episode for one in rollout.played] == [one for one in ASKED if one.trial == 0]
+    assert {one.kind for one in rollout.failures} == {"unavailable"} and len(rollout.failures) == 6
+    rollout = Stage(ENVIRONMENTS, Refused, limits=STAGE.limits).rollout(model, template, ASKED, "s", longest_turn=8)
+    assert not rollout.played and [one.text for one in rollout.failures] == ["the key is not known"] * 2

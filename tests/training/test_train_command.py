@@ -11,9 +11,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forgec.commands import forgec
+from forgec.dialogue import Utterance
+from forgec.llm.errors import Unavailable
 from forgec.training import checkpoints, run
 from forgec.training.config import RunConfig
+from forgec.training.episodes import Played
 from forgec.training.learner import Learner, NotANumber
+from forgec.users.scripted import ScriptedUser
 
 TOML = """
 longest_turn = 8
@@ -156,9 +160,22 @@ def test_a_loss_that_is_no_number_is_told(config: Path, tmp_path: Path, monkeypa
 def test_a_run_without_anything_to_learn_from_stops(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """All worth the same, then all masked, then nobody there to talk to: what was done stays."""
     monkeypatch.setattr(run, "MOST_BARREN", 2)
     options = ("--set", "reinforcement.dynamic_sampling=true", "--set", "reinforcement.steps=5")
-    refused(invoke("train", config, "--out", tmp_path / "run", *options), 1, "nothing could be learned in 2 steps")
+    out = tmp_path / "run"
+    refused(invoke("train", config, "--out", out, *options), 1, "nothing could be learned in 2 steps")
+    assert (out / "imitated" / "model.safetensors").exists()
+    monkeypatch.setattr(Played, "masked", True)
+    refused(invoke("train", "--resume", out), 1, "all trajectories of phone are masked", "nothing could be learned")
+
+    async def dead(self: ScriptedUser) -> Utterance:
+        raise Unavailable("nobody answers at http://127.0.0.1:9")
+
+    monkeypatch.setattr(ScriptedUser, "open", dead)
+    refused(
+        invoke("train", "--resume", out), 1, "12 episodes could not be played: nobody answers at http://127.0.0.1:9"
+    )
 
 
 def test_some_limits_can_be_set_and_the_others_stay() -> None:
