@@ -24,7 +24,7 @@ from forgec.training.config import ConfigError
 
 BYTES = 3
 """Of a token, where there is no tokenizer to count with: fewer than such text has, so that the count is no less."""
-TOOLS = {"local": ("uv",), "slurm": ("sbatch",), "kuberay": ("kubectl",), "nemo-run": ("sbatch",)}
+TOOLS = {"local": ("uv",), "slurm": ("sbatch",), "kuberay": ("kubectl",), "nemo-run": ("sbatch", "rsync")}
 """What starts a run, by how it is launched."""
 PATIENCE = 300.0
 """Seconds that another interpreter may take to load the environments."""

@@ -157,7 +157,7 @@ def test_environments_load_in_the_interpreter_of_the_workers(tmp_path: Path, mon
         ("local", ["there is no uv here", "no GPU is here"]),
         ("slurm", ["there is no sbatch here"]),
         ("kuberay", ["there is no kubectl here"]),
-        ("nemo-run", ["there is no sbatch here", "nemo-run is not installed"]),
+        ("nemo-run", ["there is no sbatch here", "there is no rsync here", "nemo-run is not installed"]),
     ],
 )
 def test_what_starts_the_run_must_be_here(by: str, missing: list[str]) -> None:

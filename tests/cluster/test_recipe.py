@@ -6,6 +6,7 @@ import ast
 import re
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,36 @@ def test_kuberay_is_given_a_job_with_as_many_nodes() -> None:
     assert "workerGroupSpecs" not in alone["spec"]["rayClusterSpec"]
 
 
-def test_nemo_run_is_given_a_script_of_python() -> None:
-    assert "pre_ray_start_commands=[]" in started("nemo-run", setup="")
-    ast.parse(started("nemo-run", account="our.team"))
+NEMO_RUN = """
+from dataclasses import dataclass
+from typing import Any
+
+class LocalTunnel:
+    def __init__(self, *, job_dir: str) -> None: ...
+
+class SlurmExecutor:
+    def __init__(self, *, account, partition, nodes, ntasks_per_node, gpus_per_node, time, container_image,
+                 container_mounts, tunnel) -> None: ...
+
+@dataclass(kw_only=True)
+class RayJob:
+    name: str
+    executor: Any
+
+    def start(self, command: str, workdir: str, pre_ray_start_commands: list) -> None:
+        print(self.name, command, *pre_ray_start_commands, sep="\\n")
+"""
+
+
+def test_nemo_run_is_given_a_script_of_python(tmp_path: Path) -> None:
+    """With a stand-in that takes what version 0.11.1 takes."""
+    (tmp_path / "nemo_run" / "run" / "ray").mkdir(parents=True)
+    for name in ("__init__.py", "run/ray/job.py"):
+        (tmp_path / "nemo_run" / name).write_text(NEMO_RUN)
+    for setup in ("", "pip install x"):
+        (tmp_path / "submit.py").write_text(started("nemo-run", setup=setup))
+        ran = subprocess.run([sys.executable, "submit.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        name, command_, *before = ran.stdout.splitlines()
+        assert name == job_name(FOLDER)
+        assert shlex.split(command_) == ["cd", "/opt/nemo-rl", "&&", *command(config(), CHECKOUT, FOLDER)]
+        assert before == ([f"cd /opt/nemo-rl && {setup}"] if setup else [])
