@@ -198,15 +198,19 @@ def of_tokens(
     return found
 
 
-def of_interpreter(config: ClusterConfig, python: Path | None) -> list[Finding]:
-    """Whether the environments load in the interpreter that the workers run in."""
+def of_interpreter(config: ClusterConfig, checkout: Checkout, python: Path | None) -> list[Finding]:
+    """Whether the environments load in the interpreter that the workers run in, and NeMo-RL is for it."""
     if python is None:
         return [
             Finding("whether the environments load where they are played was not looked at: name it by --python", False)
         ]
     packages = [str(one.package.resolve()) for one in config.environments]
     needs = "ray, forgec.cluster.nemo_rl.launch" + (", forgec.cluster.seats" if config.rollouts == "native" else "")
+    wanted = ".".join(map(str, checkout.python))
     code = (
+        "import sys\n"
+        f"if sys.version_info < {checkout.python}: sys.exit('it has Python ' + sys.version.split()[0] + ', and this "
+        f"NeMo-RL wants {wanted}')\n"
         f"import json, sys, pathlib, {needs}, forgec_runtime\n"
         "for one in json.loads(sys.argv[1]): forgec_runtime.load_environment(pathlib.Path(one))\n"
     )
@@ -222,7 +226,9 @@ def of_interpreter(config: ClusterConfig, python: Path | None) -> list[Finding]:
         return [Finding(f"{python} cannot be run: {error}")]
     if ran.returncode:
         last = ran.stderr.strip().splitlines()[-1:] or ["it says nothing"]
-        return [Finding(f"the environments do not load in {python}: {last[0]}; install forgec and ray there")]
+        return [
+            Finding(f"{python} cannot play: {last[0]}; name NeMo-RL's own interpreter, with forgec installed in it")
+        ]
     return []
 
 

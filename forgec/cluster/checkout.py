@@ -6,6 +6,7 @@ Everything is read from its files, and nothing of it is imported: the machine th
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ TOUCHED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 }  # fmt: skip
 """The functions that the plug-in calls or replaces, with their parameters."""
 SCRIPTS = {"native": "examples/run_grpo.py", "gym": "examples/nemo_gym/run_grpo_nemo_gym.py"}
+_PYTHON = re.compile(r'^requires-python\s*=\s*".*?>=\s*(\d+)\.(\d+)', re.MULTILINE)
 BASE = "examples/configs/grpo_math_1B.yaml"
 """The configuration that recipes inherit."""
 
@@ -47,6 +49,8 @@ class Checkout:
     """Whether what NeMo Gym flags is kept out of the loss."""
     differences: tuple[str, ...]
     """What the plug-in touches and is not as it was in what it was run against."""
+    python: tuple[int, int] = (0, 0)
+    """The least version of Python that it is for."""
 
     @staticmethod
     def at(folder: Path) -> Checkout:
@@ -72,7 +76,14 @@ class Checkout:
                 if found.get(function) != parameters:
                     how = f"takes ({', '.join(found[function])})" if function in found else "is not there"
                     differences.append(f"{function} of {name} {how}; known is ({', '.join(parameters)})")
-        return Checkout(folder, "_apply_mask_sample_filter" in _functions(folder / GRPO), tuple(differences))
+        masks = "_apply_mask_sample_filter" in _functions(folder / GRPO)
+        return Checkout(folder, masks, tuple(differences), _python(folder / "pyproject.toml"))
+
+
+def _python(path: Path) -> tuple[int, int]:
+    """The least version of Python that a project says it is for."""
+    found = _PYTHON.search(path.read_text(encoding="utf-8")) if path.is_file() else None
+    return (int(found.group(1)), int(found.group(2))) if found else (0, 0)
 
 
 def _functions(path: Path) -> dict[str, tuple[str, ...]]:

@@ -114,7 +114,7 @@ def plan(
     tools = {name: [tool.schema for tool in one.tools.values()] for name, one in environments.items()}
     gold = Stage(environments, USERS[config.user], config.user, config.limits).gold(_measured(choices))
     findings += checking.of_tokens(config, [one.prompt for one in (*training, *validation)], gold, tools)
-    findings += checking.of_interpreter(config, python)
+    findings += checking.of_interpreter(config, checkout, python)
 
     start, text = script(config, checkout, folder)
     record = {

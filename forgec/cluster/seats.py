@@ -22,7 +22,7 @@ from forgec.rollouts.limits import Limits
 from forgec.rollouts.run import MAX_FAILURES, Job, Runner, Setup, Side
 from forgec.rollouts.trajectory import Trajectory
 from forgec.serving.session import Over, Session
-from forgec.serving.sessions import Sessions
+from forgec.serving.sessions import Full, Sessions
 from forgec.training.questions import Question
 from forgec.users.user import Users
 from forgec_runtime import AsyncEnvironment, CallTimeout, Environment, GoldError, TaskError, WorkerError
@@ -75,12 +75,14 @@ class Answer:
 class Seats:
     """Plays episodes of some environments, as many at a time as are begun. May be used from several threads.
 
-    Episodes that nobody has gone on with for `idle` seconds are given up. Close it.
+    Episodes that nobody has gone on with for `idle` seconds are given up; when `most` of an environment are played, new
+    ones fail. Close it.
     """
 
     def __init__(
-        self, environments: Iterable[Environment], users: Users, user: str, limits: Limits, *, idle: float = IDLE
-    ) -> None:
+        self, environments: Iterable[Environment], users: Users, user: str, limits: Limits, *, idle: float = IDLE,
+        most: int = MOST,
+    ) -> None:  # fmt: skip
         self._loop = asyncio.new_event_loop()
         self._numbers = itertools.count(1)
         self._rooms: dict[str, Sessions] = {}
@@ -92,7 +94,7 @@ class Seats:
         for one in environments:
             front: AsyncEnvironment[Any] = AsyncEnvironment(one)
             self._fronts.append(front)
-            self._rooms[one.name] = Sessions(Runner(one, front, setup, _kept_nowhere, []), most=MOST, idle=idle)
+            self._rooms[one.name] = Sessions(Runner(one, front, setup, _kept_nowhere, []), most=most, idle=idle)
         self._thread = threading.Thread(target=self._loop.run_forever, name="forgec seats", daemon=True)
         self._thread.start()
 
@@ -172,7 +174,10 @@ class Seats:
         self._trials[question] += 1
         self._room_of[number] = room
         job = Job(room.runner.environment.tasks[question.task], question.seed, trial)
-        session = await room.begin(str(number), job)
+        try:
+            session = await room.begin(str(number), job)
+        except Full:
+            raise _Missing(f"{room.most:,} episodes of {question.environment} are played already") from None
         with room.asked(str(number)):  # so that it is not given up meanwhile
             return "\n".join(one.content for one in await session.begun() if one.role == "user")
 

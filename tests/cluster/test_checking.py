@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +44,9 @@ def choices(tasks: int) -> dict[str, Choice]:
 
 
 def test_a_checkout_that_is_known_has_no_differences(tmp_path: Path) -> None:
-    found = Checkout.at(checkout(tmp_path))
-    assert found == Checkout(tmp_path, masks=False, differences=())
+    write(checkout(tmp_path) / "pyproject.toml", '[project]\nrequires-python = ">=3.13.14,<3.14"\n')
+    found = Checkout.at(tmp_path)
+    assert found == Checkout(tmp_path, masks=False, differences=(), python=(3, 13))
     assert checking.of_checkout(config(), found, untested=False) == []
 
 
@@ -141,13 +143,18 @@ def test_environments_load_in_the_interpreter_of_the_workers(tmp_path: Path, mon
     asked = config(rollouts="gym")
     write(tmp_path / "there" / "ray.py", "def remote(*args, **kwargs): ...")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "there"))
-    assert checking.of_interpreter(asked, Path(sys.executable)) == []
+    assert checking.of_interpreter(asked, CHECKOUT, Path(sys.executable)) == []
     write(tmp_path / "there" / "ray.py", "raise ModuleNotFoundError(\"No module named 'ray'\")")
-    (finding,) = checking.of_interpreter(asked, Path(sys.executable))
-    assert finding.stops and "No module named 'ray'; install forgec and ray there" in finding.text
-    (unknown,) = checking.of_interpreter(asked, None)
+    (finding,) = checking.of_interpreter(asked, CHECKOUT, Path(sys.executable))
+    assert (
+        finding.stops and "cannot play: ModuleNotFoundError: No module named 'ray'; name NeMo-RL's own" in finding.text
+    )
+    newer = replace(CHECKOUT, python=(9, 1))
+    (old,) = checking.of_interpreter(asked, newer, Path(sys.executable))
+    assert old.stops and "and this NeMo-RL wants 9.1" in old.text
+    (unknown,) = checking.of_interpreter(asked, CHECKOUT, None)
     assert not unknown.stops
-    (gone,) = checking.of_interpreter(asked, tmp_path / "none")
+    (gone,) = checking.of_interpreter(asked, CHECKOUT, tmp_path / "none")
     assert gone.stops and "cannot be run" in gone.text
 
 

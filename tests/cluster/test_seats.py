@@ -139,6 +139,17 @@ def test_abandoned_episodes_are_given_up(library: Environment) -> None:
     seats.close()
 
 
+def test_more_episodes_than_may_be_fail_alone(library: Environment) -> None:
+    seats = Seats([library], ScriptedUser, "scripted", LIMITS, most=1)
+    task = sorted(library.tasks)[0]
+    (opening,) = seats.openings([question(task)])
+    turn = Turn(question(task), AssistantMessage(text="What is your name?"), None, opening)
+    first, second = seats.step([turn, turn])
+    assert not first.over
+    assert second.masked and "1 episodes of library are played already" in second.failure
+    seats.close()
+
+
 def test_many_threads_share_the_seats(library: Environment, seats: Seats) -> None:
     task = sorted(library.tasks)[0]
     (opening,) = seats.openings([question(task)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,15 +10,18 @@ from typing import Any
 import ray
 import torch
 from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
+from ray.exceptions import RayActorError
 
 from forgec.cluster.exchange import Observed, observed, turn
-from forgec.cluster.seats import Seats
+from forgec.cluster.seats import Answer, Seats
 from forgec.rollouts.limits import Limits
 from forgec.training.opening import USERS
 from forgec_runtime import load_environment
 
 AT_ONCE = 256
 """Calls that an actor answers at once: asynchronous rollouts ask for one episode each."""
+MOST_DEATHS = 20
+"""Workers of a run that may die."""
 Log = Sequence[Mapping[str, Any]]
 
 
@@ -47,28 +51,32 @@ class ForgecEnvironment(EnvironmentInterface[dict[str, Any]]):  # type: ignore[m
     """Gives each new episode to the next worker, and its turns to the worker that plays it."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        actor: Any = Player  # which `ray.remote` has made of it
-        self.players = [actor.remote(dict(config)) for _ in range(int(config["workers"]))]
-        self._next = 0
+        self.config = dict(config)
+        self.players = [self._player() for _ in range(int(config["workers"]))]
+        self._next = self._died = 0
+        self._one = threading.Lock()
 
     def step(self, message_log_batch: list[Log], metadata: list[dict[str, Any]]) -> EnvironmentReturn[dict[str, Any]]:
         """One turn of each episode of a batch of B; rewards and terminateds have the shape [B]."""
         shares: dict[int, list[int]] = {}
         for place, one in enumerate(metadata):
-            if one["seat"] is None:
-                self._next += 1
-                worker = self._next % len(self.players)
-            else:
-                worker = one["worker"]
+            worker = self._turned() if one["seat"] is None else one["worker"]
             shares.setdefault(worker, []).append(place)
-        asked = [
-            self.players[worker].step.remote(
+        players = {worker: self.players[worker] for worker in shares}
+        asked = {
+            worker: players[worker].step.remote(
                 [message_log_batch[place] for place in places], [metadata[place] for place in places]
             )
             for worker, places in shares.items()
-        ]
+        }
         found: dict[int, Observed] = {}
-        for (worker, places), answers in zip(shares.items(), ray.get(asked), strict=True):
+        for worker, places in shares.items():
+            try:
+                answers = ray.get(asked[worker])
+            except RayActorError as error:
+                self._replace(worker, players[worker], error)
+                lost = Answer(0, failure="its worker has died")
+                answers = [observed(lost, metadata[place], thinking=bool(self.config["thinking"])) for place in places]
             for place, answer in zip(places, answers, strict=True):
                 answer.metadata["worker"] = worker
                 found[place] = answer
@@ -81,6 +89,28 @@ class ForgecEnvironment(EnvironmentInterface[dict[str, Any]]):  # type: ignore[m
             terminateds=torch.tensor([one.over for one in told]),
             answers=None,
         )
+
+    def _player(self) -> Any:
+        actor: Any = Player  # which `ray.remote` has made of it
+        return actor.remote(self.config)
+
+    def _turned(self) -> int:
+        """The worker whose turn it is to be given an episode."""
+        with self._one:
+            self._next += 1
+            return self._next % len(self.players)
+
+    def _replace(self, worker: int, player: Any, error: Exception) -> None:
+        """Put another in the place of a worker that has died: its episodes are lost, and masked.
+
+        Raises `RuntimeError` when that happens so often that something is broken.
+        """
+        with self._one:
+            if self.players[worker] is player:  # many calls may have waited for it
+                self._died += 1
+                if self._died > MOST_DEATHS:
+                    raise RuntimeError(f"{self._died} workers have died; the last one: {error}") from error
+                self.players[worker] = self._player()
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, Any]]:
         """Nothing: what is worth measuring is in the estimator's metrics."""

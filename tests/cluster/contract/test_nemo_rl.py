@@ -32,6 +32,7 @@ from transformers import PreTrainedTokenizerFast
 
 from forgec.cluster.checkout import Checkout
 from forgec.cluster.config import ClusterConfig
+from forgec.cluster.estimator import MASKED
 from forgec.cluster.modes import refusals
 from forgec.cluster.nemo_rl.installing import install
 from forgec.cluster.planning import Plan, plan
@@ -340,3 +341,18 @@ def test_asynchronous_rollouts_play_the_same_episodes(
     answers = asyncio.run(all_of_them())
     assert all(not one.terminateds.any() for one in answers)
     assert all(one.observations[0]["content"].startswith("\n<|im_start|>user\n") for one in answers)
+
+
+def test_a_worker_that_dies_takes_its_episodes_with_it_and_nothing_else(
+    actor: Any, batch: BatchedDataDict[Any], played: Any
+) -> None:
+    """Of two episodes the workers have one each; the later turns of one are masked, and new episodes are played."""
+    log = [{"role": "assistant", "content": "</think>\n\nGood day."}]
+    begun = ray.get(actor.step.remote([log] * 2, [dict(one) for one in batch["extra_env_info"][:2]]))
+    assert not begun.terminateds.any()
+    ray.get(actor.__ray_call__.remote(lambda self: ray.kill(self.players[0])))
+    later = ray.get(actor.step.remote([log] * 2, begun.metadata))
+    roles = {one["worker"]: told["role"] for one, told in zip(begun.metadata, later.observations, strict=True)}
+    assert roles == {0: MASKED, 1: "environment"}
+    again = ray.get(actor.step.remote([log] * 2, [dict(one) for one in batch["extra_env_info"][:2]]))
+    assert not again.terminateds.any()
