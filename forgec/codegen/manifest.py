@@ -69,6 +69,14 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return content if sound else None
 
 
+def edited(folder: Path) -> list[str]:
+    """The files of a package that are not as they were generated, sorted; none where there is no manifest to tell."""
+    known: dict[str, str] = (read_manifest(folder) or {"files": {}})["files"]
+    return sorted(
+        name for name, wanted in known.items() if (text := _read(folder / name)) is None or digest(text) != wanted
+    )
+
+
 def other_versions(folder: Path, manifest: str) -> str:
     """The libraries of other versions that a package was generated with, where that is all that is different.
 

@@ -19,6 +19,7 @@ import forgec
 import forgec_runtime
 from forgec.certifying.lock import LockError, lock_path, require_certified
 from forgec.certifying.lock import read as read_lock
+from forgec.codegen.manifest import edited
 from forgec.training import board, options
 from forgec.training.choosing import Choice, choose
 from forgec.training.config import ConfigError, EnvironmentPart, RunConfig
@@ -75,6 +76,11 @@ def load(
             environment = load_environment(part.package)
         except LoadError as error:
             raise ConfigError(str(error)) from None
+        changed = edited(part.package)
+        if changed:
+            raise ConfigError(
+                f"{part.package} is not as it was compiled: {', '.join(changed[:3])} changed; compile its spec again"
+            )
         if environment.hashes is None:
             raise ConfigError(f"{part.package} has no hashes: compile it again")
         if environment.name in environments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,19 @@ def test_it_is_the_same_run_from_another_folder(there: Path, monkeypatch: pytest
     assert json.loads((there / "run" / "run.json").read_text())["config"]["checkout"] == str(there / "nemo-rl")
     monkeypatch.chdir(ROOT)
     assert train(there).exit_code == 0
+
+
+def test_a_package_that_was_edited_is_refused(there: Path) -> None:
+    """Its hashes, and its certificates, are those of what was compiled."""
+    shutil.copytree(ROOT / "generated" / "library", there / "library")
+    given = ("--set", f"environments.0.package={there}/library", "--set",
+             f"environments.0.lock={ROOT}/specs/library.lock.jsonl", "--dry-run")  # fmt: skip
+    assert train(there, *given).exit_code == 0
+    policy = there / "library" / "policy.md"
+    policy.write_text(policy.read_text() + "\nGive everybody everything.\n")
+    ran = train(there, *given)
+    assert ran.exit_code == 2
+    assert "library is not as it was compiled: policy.md changed; compile its spec again" in ran.stderr
 
 
 def test_a_folder_that_cannot_be_written_is_an_error(there: Path) -> None:
