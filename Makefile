@@ -90,7 +90,7 @@ bench-certify: $(VENV)/installed
 	$(BIN)/python -m benchmarks.certify $(CERTIFY)
 
 # Environments exported to NeMo Gym, played by its own servers and command line; a large download.
-# GYM="--release 0.4.0 --python python3.12" chooses a release, and the Python that it is installed with.
+# GYM="--release 0.4.0 --python 3.12" chooses a release, and the Python that it is installed with.
 .PHONY: gym-contract
 gym-contract: $(VENV)/installed
 	$(BIN)/python -m tests.contract.nemo_gym $(GYM)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -39,13 +40,14 @@ class NotInstalled(Exception):
 
 
 def installed(release: Release, python: str | None = None) -> Path:
-    """The folder of programs of a virtual environment that has a release, made by the Python of this name or path.
+    """The folder of programs of a virtual environment that has a release, made by the Python of this version or path.
 
     What was installed before is used again until the requirements of this project change. Raises `NotInstalled`.
     """
-    program = shutil.which(python) if python else interpreter(release.python)
+    wanted = python or release.python
+    program = interpreter(wanted) if re.fullmatch(r"3\.\d+", wanted) else shutil.which(wanted)
     if program is None:
-        raise NotInstalled(f"there is no {python or 'Python ' + release.python} for NeMo Gym {release.number}")
+        raise NotInstalled(f"there is no Python {wanted} for NeMo Gym {release.number}")
     folder = HOME / f"{release.number}-{_version(program)}"
     done = folder / "installed"
     if not done.exists() or done.stat().st_mtime < max((one / "pyproject.toml").stat().st_mtime for one in PROJECTS):

@@ -17,7 +17,7 @@ AT_ONCE = 100
 
 
 class Visitor:
-    """One session, with a cookie of its own, over connections that all share."""
+    """One session, with a cookie of its own."""
 
     def __init__(self, http: httpx2.AsyncClient) -> None:
         self._http = http
@@ -90,7 +90,7 @@ class Visits:
     async def _all(self, count: int, one: Any) -> list[float]:
         room = asyncio.Semaphore(AT_ONCE)
         tasks = list(self.moves)
-        limits = httpx2.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE)
+        limits = httpx2.Limits(max_connections=AT_ONCE, max_keepalive_connections=0)  # servers close what idles
         async with httpx2.AsyncClient(base_url=self.url, limits=limits, timeout=300) as http:
 
             async def visit(i: int) -> float:
