@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forgec.certifying.graph import Graph
+from forgec.certifying.shapes import shaped
 from forgec_runtime import Environment, Episode, Fault, Query, Result, Step, Task, TaskError
 from forgec_runtime.plan import GoldCall, GoldRun
 from forgec_runtime.results import json_able
@@ -33,7 +34,6 @@ class Ask(NamedTuple):
     inputs: list[Any]
 
 
-_Text = tuple[str, tuple[tuple[str, str], ...], tuple[str, ...], str]
 Moves = Generator[Act | Ask, Any, None]
 _Waiting = tuple["Run", Moves, Act | Ask]
 
@@ -106,7 +106,6 @@ def play(env: Environment, runs: Iterable[Run]) -> None:
 
     Calls are made first, as far as all runs come with calls alone; then what all of them ask is answered.
     """
-    queries: dict[_Text, Query] = {}
     waiting = _moved((run, _moves(run), None) for run in runs)
     while waiting:
         acting = [one for one in waiting if isinstance(one[2], Act)]
@@ -115,7 +114,7 @@ def play(env: Environment, runs: Iterable[Run]) -> None:
             calls = [(run.episode, *move) for run, _, move in acting if isinstance(move, Act)]
             answers: list[Any] = list(env.step(calls, by=None))
         else:
-            acting, asking, answers = asking, [], _answers(env, queries, asking)
+            acting, asking, answers = asking, [], _answers(env, asking)
         waiting = asking + _moved((run, moves, answer) for (run, moves, _), answer in zip(acting, answers, strict=True))
 
 
@@ -132,22 +131,20 @@ def _next(moves: Moves, answer: Any) -> Act | Ask | None:
         return None
 
 
-def _answers(env: Environment, queries: dict[_Text, Query], waiting: Sequence[_Waiting]) -> list[Any]:
-    """What is asked: queries of one text are one query, whichever task they are of, and in whichever world where they
+def _answers(env: Environment, waiting: Sequence[_Waiting]) -> list[Any]:
+    """What is asked: queries of one shape are one query, whichever task they are of, and in whichever world where they
     read no table.
     """
-    groups: dict[tuple[_Text, Kind, Base | None], list[int]] = {}
+    groups: dict[tuple[Query, Kind, Base | None], list[tuple[int, list[Any]]]] = {}
     for i, (run, _, move) in enumerate(waiting):
-        query = _asked(move).asked.query
-        text = (query.text, query.values, query.columns, query.order)
-        queries.setdefault(text, query)
+        asked, inputs = _asked(move)
+        query, constants = shaped(asked.query)
         base = run.episode.base if query.tables else None
-        groups.setdefault((text, _asked(move).asked.kind, base), []).append(i)
+        groups.setdefault((query, asked.kind, base), []).append((i, [*inputs, *constants]))
     answers: list[Any] = [None] * len(waiting)
-    for (text, kind, _), asking in groups.items():
-        asks = [(waiting[i][0].episode, _asked(waiting[i][2]).inputs) for i in asking]
-        found = env.evaluate_all(queries[text], asks, kind)
-        for i, answer in zip(asking, found, strict=True):
+    for (query, kind, _), asking in groups.items():
+        found = env.evaluate_all(query, [(waiting[i][0].episode, values) for i, values in asking], kind)
+        for (i, _), answer in zip(asking, found, strict=True):
             answers[i] = answer
     return answers
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forgec.certifying.replay import Run, play
+from forgec.certifying.shapes import shaped
 from forgec.certifying.sql_text import Picked, picked
 from forgec.certifying.trial import Trial
 from forgec.certifying.verdict import Outcome
@@ -69,18 +70,15 @@ def _picks(place: int, trial: Trial) -> list[_Pick]:
 
 def _seconds(env: Environment, picks: Sequence[_Pick]) -> list[dict[str, Any] | None]:
     """For each node, the first row that it did not take, where that is as good as the last that it took."""
-    groups: dict[tuple[object, ...], list[int]] = {}
+    groups: dict[Query, list[tuple[int, list[Any]]]] = {}
     for i, pick in enumerate(picks):
-        query = pick.value.query
-        groups.setdefault((query.text, query.values, id(pick.gold.episode.base)), []).append(i)
+        query, constants = shaped(_one_more(pick.value.query, pick.picked))
+        inputs = [ref.read(pick.gold.values) for ref in pick.value.inputs]
+        groups.setdefault(query, []).append((i, [*inputs, *constants]))
     found: list[dict[str, Any] | None] = [None] * len(picks)
-    for group in groups.values():
-        first = picks[group[0]]
-        asks = [
-            (picks[i].gold.episode, [ref.read(picks[i].gold.values) for ref in picks[i].value.inputs]) for i in group
-        ]
-        answers = env.evaluate_all(_one_more(first.value.query, first.picked), asks, "rows")
-        for i, rows in zip(group, answers, strict=True):
+    for query, group in groups.items():
+        answers = env.evaluate_all(query, [(picks[i].gold.episode, values) for i, values in group], "rows")
+        for (i, _), rows in zip(group, answers, strict=True):
             limit, keys = picks[i].picked.limit, picks[i].picked.keys
             if not isinstance(rows, Exception) and len(rows) > limit > 0:
                 last, more = rows[limit - 1], rows[limit]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from forgec.tasking.drafts import Draft, Proposal
@@ -14,38 +16,57 @@ from forgec.tasking.reasoning import constant
 from forgec_runtime import types as t
 from forgec_runtime.call import Call
 from forgec_runtime.episode import Episode
+from forgec_runtime.schema import Table
 
 MOST = 48
-"""How many changes are tried for a draft."""
+"""How many changes of those that can be made are looked at for a draft."""
 
 
-def alterations(
-    ground: Ground, draft: Draft, guard: Guard, proposals: list[Proposal]
-) -> Iterator[tuple[Proposal, str, str, Episode]]:
-    """Calls, each with a change of what the guard looks at: the table, the change in SQL, and the episode with it."""
-    tool, count = ground.spec.tools[guard.tool], 0
-    references = {p.name: p.references for p in tool.parameters if p.references is not None}
+@dataclass(frozen=True)
+class Alteration:
+    """A call, and a change of what a guard looks at: the table, the change in SQL, and the episode that begins so."""
+
+    proposal: Proposal
+    table: str
+    sql: str
+    episode: Episode
+
+
+def alterations(ground: Ground, wanted: Sequence[tuple[Draft, Guard, Sequence[Proposal]]]) -> list[list[Alteration]]:
+    """For each draft, calls with changes that can be made, and make a difference. All are tried at once."""
+    found = [list(_alterations(ground, *one)) for one in wanted]
+    performed = iter(ground.env.perform_all([(one.episode, change) for tried in found for one, change in tried]))
+    done: list[list[Alteration]] = []
+    for (draft, _, _), tried in zip(wanted, found, strict=True):
+        before = draft.start.changes()
+        results = [(one, next(performed)) for one, _ in tried]
+        made = (one for one, result in results if result.ok and one.episode.changes() != before)
+        done.append(list(islice(made, MOST)))
+    return done
+
+
+def _alterations(
+    ground: Ground, draft: Draft, guard: Guard, proposals: Sequence[Proposal]
+) -> Iterator[tuple[Alteration, Callable[[Call], None]]]:
+    references = {p.name: p.references for p in ground.spec.tools[guard.tool].parameters if p.references is not None}
     for proposal in proposals:
         for name, column in guard.columns:
             table, key = references[name], proposal.arguments.get(name)
             for value in others(ground, table, column):
                 episode = draft.start.fork()
-                if count < MOST and _altered(ground, episode, table, key, column, value):
-                    count += 1
-                    yield proposal, table, _written(ground, table, key, column, value), episode
+                change = _change(episode.base.tables[table], key, column, value)
+                yield Alteration(proposal, table, _written(ground, table, key, column, value), episode), change
 
 
-def _altered(ground: Ground, episode: Episode, table: str, key: Any, column: str, value: Any) -> bool:
-    """Change a row of an episode; whether that can be, and makes a difference."""
-    found = episode.base.tables[table]
+def _change(table: Table[Any], key: Any, column: str, value: Any) -> Callable[[Call], None]:
+    """What changes a row, if it is there."""
 
     def change(call: Call) -> None:
-        row = call.find(found, key)
+        row = call.find(table, key)
         if row is not None:
-            call.update(found, row, {column: value})
+            call.update(table, row, {column: value})
 
-    before = episode.changes()
-    return ground.env.perform(episode, change).ok and episode.changes() != before
+    return change
 
 
 def others(ground: Ground, table: str, column: str) -> list[Any]:

@@ -7,7 +7,7 @@ guard looks. All calls are made again then: the draft goes on as if the row had 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from forgec.tasking.walks import attempt
 from forgec_runtime import types as t
 from forgec_runtime.call import Call
 from forgec_runtime.episode import Episode
+from forgec_runtime.schema import Table
 
 SHARE = 0.35
 """How many of the drafts in which there is hardly anything to choose from get more."""
@@ -42,9 +43,12 @@ class _Again:
     failed: bool = False
 
 
+_Beginning = Generator[tuple[Episode, Callable[[Call], None]], bool | None, _Again | None]
+
+
 def distract(ground: Ground, rows: Rows, drafts: Sequence[Draft]) -> None:
     """Give some of the drafts another row to choose from."""
-    again = [made for draft in drafts if draft.chance.random() < SHARE and (made := _begin(ground, rows, draft))]
+    again = _begun(ground, [_begin(ground, rows, draft) for draft in drafts if draft.chance.random() < SHARE])
     for step in range(max((len(one.draft.moves) for one in again), default=0)):
         going = [one for one in again if not one.failed and step < len(one.draft.moves)]
         forks = [one.episode.fork() for one in going]
@@ -68,8 +72,24 @@ def distract(ground: Ground, rows: Rows, drafts: Sequence[Draft]) -> None:
             draft.change, draft.altered = [one.sql], frozenset({one.table})
 
 
-def _begin(ground: Ground, rows: Rows, draft: Draft) -> _Again | None:
-    """The draft in a world with one row more."""
+def _begun(ground: Ground, beginnings: Sequence[_Beginning]) -> list[_Again]:
+    """The drafts that can be made again. What they try is tried at once."""
+    found: list[_Again] = []
+    answered: list[tuple[_Beginning, bool | None]] = [(one, None) for one in beginnings]
+    while answered:
+        waiting: list[tuple[_Beginning, tuple[Episode, Callable[[Call], None]]]] = []
+        for one, answer in answered:
+            try:
+                waiting.append((one, one.send(answer)))
+            except StopIteration as end:
+                found += [end.value] if end.value is not None else []
+        results = ground.env.perform_all([write for _, write in waiting])
+        answered = [(one, result.ok) for (one, _), result in zip(waiting, results, strict=True)]
+    return sorted(found, key=lambda one: one.draft.number)
+
+
+def _begin(ground: Ground, rows: Rows, draft: Draft) -> _Beginning:
+    """The draft in a world with one row more. Yields a row that is to be put in, and is told whether that can be."""
     people, person = ground.people, draft.person
     if person is None or draft.change:
         return None
@@ -88,7 +108,7 @@ def _begin(ground: Ground, rows: Rows, draft: Draft) -> _Again | None:
             for _ in range(TRIES):
                 values = _like(ground, rows, draft, ground.spec.tables[table], row, looked)
                 start = draft.start.fork()
-                if _inserted(ground, start, table, values):
+                if (yield start, _insert(start.base.tables[table], values)):
                     return _Again(draft, table, _written(ground, table, values), start, start, [])
     return None
 
@@ -126,14 +146,14 @@ def _can_differ(table: m.Table, name: str) -> bool:
     return column is not None and not isinstance(column.type, t.Enum)
 
 
-def _inserted(ground: Ground, episode: Episode, table: str, values: Mapping[str, Any]) -> bool:
-    found = episode.base.tables[table]
-    names = set(found.names) - set(found.key)
+def _insert(table: Table[Any], values: Mapping[str, Any]) -> Callable[[Call], None]:
+    """What puts a row in, with a key that the engine makes."""
+    names = set(table.names) - set(table.key)
 
     def change(call: Call) -> None:
-        call.insert(found, {name: values.get(name) for name in names})
+        call.insert(table, {name: values.get(name) for name in names})
 
-    return ground.env.perform(episode, change).ok
+    return change
 
 
 def _written(ground: Ground, table: str, values: Mapping[str, Any]) -> str:

@@ -29,7 +29,7 @@ from forgec.tasking.walks import attempt, walk
 from forgec.tasking.words import Words
 from forgec_runtime.tasks import Task
 
-WALKING, CERTIFYING = 1024, 512
+WALKING, CERTIFYING = 2048, 1024
 """How many drafts walk together, and how many tasks are certified together: more take less time each, and more memory.
 What is made does not depend on it.
 """
@@ -43,11 +43,17 @@ SIZES: Mapping[str, tuple[tuple[int, ...], ...]] = {
 
 
 @dataclass
-class Made:
+class Planned:
+    """A draft with its plan, as a line that nobody has compiled yet."""
+
     draft: Draft
     plan: Plan
     edges: list[Edge]
     line: dict[str, Any]
+
+
+@dataclass
+class Made(Planned):
     task: Task
     verdict: Verdict | None = None
 
@@ -71,11 +77,11 @@ class Maker:
         self.words = Words(self.ground.spec, self.ground.people.table)
         self.reader = Reader(self.ground.spec)
 
-    def round(self, first: int, size: int, levels: Mapping[str, float]) -> list[Made]:
-        """The tasks, still to be certified, that so many drafts come to, the `first` of them with this number; `levels`
-        says how much of each difficulty is wanted. No draft knows of the others.
+    def round(self, first: int, size: int, levels: Mapping[str, float]) -> list[Planned]:
+        """What so many drafts come to, the `first` of them with this number; `levels` says how much of each difficulty
+        is wanted. No draft knows of the others.
         """
-        found: list[Made] = []
+        found: list[Planned] = []
         tried: Counter[str] = Counter()
         for start in range(first, first + size, WALKING):
             drafts = [self._draft(number, levels) for number in range(start, min(start + WALKING, first + size))]
@@ -105,7 +111,7 @@ class Maker:
                 self._drop("nothing to do")
         return [draft for draft in drafts if draft.number not in lost and draft.moves]
 
-    def _filled(self, drafts: list[Draft]) -> list[Made]:
+    def _filled(self, drafts: list[Draft]) -> list[Planned]:
         """The drafts with their plans: again and again, until all lookups that they wait for are made."""
         begun = {draft.number: draft.chance.getstate() for draft in drafts}
         plans: dict[int, tuple[Plan, Growing] | None] = {}
@@ -125,16 +131,22 @@ class Maker:
             self.looks.make()
         self.looks.forget()
         whole = [(draft, *found) for draft in drafts if (found := plans[draft.number]) is not None]
-        read = [self._read(draft, plan, growing.edges) for draft, plan, growing in whole]
-        return self._drawn([made for made in read if made is not None])
+        planned = (self._planned(draft, plan, growing.edges) for draft, plan, growing in whole)
+        return [one for one in planned if one is not None]
 
-    def _drawn(self, found: list[Made]) -> list[Made]:
-        """Some of the tasks with values that are drawn for each seed."""
-        plans = drawn(self.ground, self.rows, [(made.draft, made.plan, made.task) for made in found])
-        return [
-            made if plan is None else self._read(made.draft, plan, made.edges) or made
-            for made, plan in zip(found, plans, strict=True)
-        ]
+    def made(self, found: Sequence[Planned]) -> list[Made | None]:
+        """What is planned, compiled to tasks that are still to be certified; some have values that are drawn for each
+        seed, which makes another line of them. None for those that do not compile.
+        """
+        read = [self._read(one) for one in found]
+        whole = [one for one in read if one is not None]
+        plans = iter(drawn(self.ground, self.rows, [(one.draft, one.plan, one.task) for one in whole]))
+        return [None if one is None else self._drawn(one, next(plans)) for one in read]
+
+    def _drawn(self, made: Made, plan: Plan | None) -> Made:
+        """A task with the plan that has values which are drawn, if there is one."""
+        planned = self._planned(made.draft, plan, made.edges) if plan is not None else None
+        return made if planned is None else self._read(planned) or made
 
     def _draft(self, number: int, levels: Mapping[str, float]) -> Draft:
         chance = random.Random(f"{self.seed}/{number}")
@@ -145,19 +157,22 @@ class Maker:
         looks = looks or int(not writes)
         return Draft(number, chance, world, None, episode, episode, writes, looks, refusals)
 
-    def _read(self, draft: Draft, plan: Plan, edges: list[Edge]) -> Made | None:
+    def _planned(self, draft: Draft, plan: Plan, edges: list[Edge]) -> Planned | None:
         sides = {self.ground.spec.tools[node.tool].side for node in plan.nodes if node.tool}
         if not plan.requests or "agent" not in sides:
             self._drop("nothing is left of it")
             return None
         data = line(self.ground, draft, plan, "task")
         data["name"] = f"{_about(self.ground, plan)}_{_hash(data)}"
-        read = self.reader.read(json.dumps(data, ensure_ascii=False))
+        return Planned(draft, plan, edges, data)
+
+    def _read(self, planned: Planned) -> Made | None:
+        read = self.reader.read(json.dumps(planned.line, ensure_ascii=False))
         if isinstance(read, Report):
             found = read.diagnostics[0]
             self._drop(f"does not compile: {found.code} {found.message}")
             return None
-        return Made(draft, plan, edges, data, read[1])
+        return Made(planned.draft, planned.plan, planned.edges, planned.line, read[1])
 
     def certified(self, tasks: Sequence[Made]) -> Iterator[Made]:
         """Those of some tasks that are certified."""
@@ -185,18 +200,19 @@ class Maker:
         self.lost[reason] += 1
 
 
-def measured(ground: Ground, made: Made) -> Measured:
+def measured(ground: Ground, made: Planned) -> Measured:
     """What makes a task hard."""
-    features, plan = made.task.features, made.plan
-    rules = [guard for node in plan.nodes if node.tool for guard in ground.guards[node.tool] if guard.rule]
+    plan = made.plan
+    calls = [node for node in plan.nodes if node.tool]
+    rules = {guard.rule for node in calls for guard in ground.guards[node.tool] if guard.rule}
     return Measured(
-        calls=features["calls"],
-        depth=features["depth"],
-        reasoning=features["reasons"],
+        calls=len(calls),
+        depth=plan.depth,
+        reasoning=len(plan.nodes) - len(calls),
         distractors=plan.distractors,
-        branching=features["conditions"],
-        facts=features["facts"],
-        rules=len({guard.rule for guard in rules}),
+        branching=sum(bool(node.when) for node in plan.nodes),
+        facts=len(plan.facts),
+        rules=len(rules),
         refusals=plan.kinds.count("refusal"),
     )
 

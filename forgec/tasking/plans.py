@@ -9,6 +9,8 @@ from typing import Any
 
 from forgec.sql.scope import Cell
 
+_NAME = re.compile(r"\$(\w+)")
+
 
 @dataclass(eq=False)
 class Node:
@@ -30,6 +32,13 @@ class Node:
     context: tuple[tuple[str, Any], ...] = ()
     needs: tuple[str, ...] = ()
     """The nodes that it reads."""
+
+    def reads(self) -> set[str]:
+        """The names in what it is given, goes by and waits for: those of nodes and facts."""
+        given = [str(one["$"]) for one in self.given.values() if isinstance(one, Mapping) and "$" in one]
+        texts = [one["sql"] for one in self.given.values() if isinstance(one, Mapping) and "sql" in one]
+        names = {name.partition(".")[0] for name in given} | set(self.after)
+        return names.union(*(_NAME.findall(text) for text in (*texts, self.sql, self.when)))
 
 
 @dataclass(frozen=True)
@@ -114,6 +123,14 @@ class Plan:
 
     def node(self, name: str) -> Node:
         return next(node for node in self.nodes if node.name == name)
+
+    @property
+    def depth(self) -> int:
+        """How many nodes the longest chain has, each of which reads the one before, or comes after it."""
+        depths: dict[str, int] = {}
+        for node in self.nodes:
+            depths[node.name] = 1 + max((depths.get(name, 0) for name in node.reads()), default=0)
+        return max(depths.values(), default=0)
 
     def name(self, wanted: str) -> str:
         """A name that is free."""

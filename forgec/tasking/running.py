@@ -10,10 +10,10 @@ from typing import Any
 
 from forgec.tasking.choosing import Choosing
 from forgec.tasking.keeping import Unfinished
-from forgec.tasking.making import Made, Maker, measured
+from forgec.tasking.making import Made, Maker, Planned, measured
 from forgec.tasking.measuring import LEVELS, Measured
 
-ROUND, LEAST = 1024, 16
+ROUND, LEAST = 2048, 16
 """How many drafts a round has at most, and at least. What is exercised by their tasks is known to the next round."""
 POOR = 100
 """A round is poor in which not even one of so many drafts came to a task that was kept."""
@@ -79,30 +79,36 @@ def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable
 
 
 def _round(maker: Maker, choosing: Choosing, first: int, size: int, told: Callable[[int], None]) -> dict[str, Any]:
-    """What so many drafts come to: first all are made and chosen of, then those that were chosen are certified."""
-    chosen: list[tuple[Made, Measured]] = []
+    """What so many drafts come to: of all plans some are chosen, and only these are compiled and certified."""
+    planned: list[tuple[Planned, Measured]] = []
     for one in maker.round(first, size, _levels(choosing)):
         hard = measured(maker.ground, one)
         if choosing.keeps(one.line, hard.level):
-            chosen.append((one, hard))
+            planned.append((one, hard))
+    chosen: list[tuple[Made, Measured]] = []
+    for (one, hard), made in zip(planned, maker.made([one for one, _ in planned]), strict=True):
+        if made is None or made.line is not one.line:
+            choosing.drop(one.line, hard.level)
+        if made is not None and (made.line is one.line or choosing.keeps(made.line, hard.level)):
+            chosen.append((made, hard))
     sound: set[str] = set()
-    for one in maker.certified([one for one, _ in chosen]):
-        sound.add(one.task.name)
+    for made in maker.certified([made for made, _ in chosen]):
+        sound.add(made.task.name)
         told(len(sound))
     new: dict[str, Any] = {"lines": [], "drafts": size, "made": len(chosen)}
     scores, kinds, mutants = Counter[str](), Counter[str](), Counter[str]()
-    for one, hard in chosen:
-        if one.task.name not in sound:
-            choosing.drop(one.line, hard.level)
+    for made, hard in chosen:
+        if made.task.name not in sound:
+            choosing.drop(made.line, hard.level)
             continue
-        maker.count(one)
-        split = choosing.split(one.line)
-        tags = [*one.line["tags"], hard.level, *([split] if split else [])]
-        new["lines"].append(json.dumps({**one.line, "tags": tags}, ensure_ascii=False))
+        maker.count(made)
+        split = choosing.split(made.line)
+        tags = [*made.line["tags"], hard.level, *([split] if split else [])]
+        new["lines"].append(json.dumps({**made.line, "tags": tags}, ensure_ascii=False))
         scores[f"{int(hard.score // 4) * 4:02}"] += 1
-        kinds.update(one.plan.kinds)
-        kinds.update(["drawn by the seed"] * bool(one.plan.drawn) + ["more rows"] * bool(one.draft.change))
-        mutants.update(_perturbed(one))
+        kinds.update(made.plan.kinds)
+        kinds.update(["drawn by the seed"] * bool(made.plan.drawn) + ["more rows"] * bool(made.draft.change))
+        mutants.update(_perturbed(made))
     return {**new, "scores": scores, "kinds": kinds, "mutants": mutants}
 
 

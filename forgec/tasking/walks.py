@@ -8,6 +8,7 @@ Where a guard stands in the way, a tool that changes what the guard looks at may
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from forgec.tasking.altering import alterations
@@ -39,10 +40,15 @@ def walk(ground: Ground, rows: Rows, drafts: list[Draft], coverage: Coverage) ->
         results = iter(
             attempt(ground, ((fork, p) for _, made, forks in tried for p, fork in zip(made, forks, strict=True)))
         )
+        missed: list[_Missed] = []
         for draft, made, forks in tried:
             answers = [(proposal, fork, next(results)) for proposal, fork in zip(made, forks, strict=True)]
-            if draft.wish:
-                _take(ground, draft, answers, coverage)
+            if draft.wish and (miss := _take(ground, draft, answers)) is not None:
+                missed.append(miss)
+        altered = _altered(ground, missed)
+        for miss in missed:
+            if miss.draft.number not in altered:
+                _miss(ground, miss)
 
 
 def attempt(ground: Ground, tries: Iterable[tuple[Episode, Proposal]]) -> list[Result]:
@@ -82,7 +88,19 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
     draft.wish.append((name, None))
 
 
-def _take(ground: Ground, draft: Draft, answers: list[tuple[Proposal, Episode, Result]], coverage: Coverage) -> None:
+@dataclass(frozen=True)
+class _Missed:
+    """A draft did not get what it wanted: a call of a tool, or a refusal by a guard. `refusals` stood in the way."""
+
+    draft: Draft
+    tool: str
+    guard: Guard | None
+    tried: list[Proposal]
+    refusals: list[Guard]
+
+
+def _take(ground: Ground, draft: Draft, answers: list[tuple[Proposal, Episode, Result]]) -> _Missed | None:
+    """Take the first answer that is what the draft wants."""
     name, guard = draft.wish[-1]
     draft.tried[guard.name if guard is not None else name] += 1
     refusals: list[Guard] = []
@@ -91,41 +109,56 @@ def _take(ground: Ground, draft: Draft, answers: list[tuple[Proposal, Episode, R
             rules = fork.broken_rules[len(draft.episode.broken_rules) :]
             if guard is not None and guard.kind == "audited" and rules == [guard.rule]:
                 _asked_in_vain(draft, proposal, guard, result.value)
-                return
+                return None
         elif result.ok:
             if guard is None and _is_new(ground, draft, proposal, fork, result.value):
                 _make(ground, draft, proposal, fork, result.value)
-                return
+                return None
         elif result.kind == "refused":
             found = guard_of(result.text, ground.guards[name])
             if found is not None:
                 refusals.append(found)
                 if found is guard and not _repeats(ground, draft, proposal):
                     _asked_in_vain(draft, proposal, guard, result.text)
-                    return
+                    return None
     draft.wish.pop()
-    if guard is not None and not draft.moves and _alter(ground, draft, guard, [one for one, _, _ in answers[:6]]):
-        return
-    what = guard.name if guard is not None else name
-    draft.failed[what] = draft.failed.get(what, 0) + 1
-    _open_the_way(ground, draft, name, guard, refusals)
+    return _Missed(draft, name, guard, [proposal for proposal, _, _ in answers], refusals)
 
 
-def _alter(ground: Ground, draft: Draft, guard: Guard, made: list[Proposal]) -> bool:
-    """Change the world so that the guard stands in the way; whether that is done."""
-    found = list(alterations(ground, draft, guard, made))
-    draft.chance.shuffle(found)
-    forks = [episode.fork() for *_, episode in found]
-    results = attempt(ground, ((fork, one[0]) for fork, one in zip(forks, found, strict=True)))
-    for (proposal, table, sql, episode), fork, result in zip(found, forks, results, strict=True):
-        refused = result.kind == "refused" and guard_of(result.text, ground.guards[guard.tool]) is guard
-        if refused or (result.ok and guard.kind == "audited" and fork.broken_rules == [guard.rule]):
-            draft.start = draft.episode = episode
-            draft.change, draft.altered = [sql], frozenset({table})
-            draft.wish.append((guard.tool, guard))
-            _asked_in_vain(draft, proposal, guard, result.value)
-            return True
-    return False
+def _altered(ground: Ground, missed: Iterable[_Missed]) -> set[int]:
+    """Change the worlds of drafts that have only begun so that their guards stand in the way; the numbers of those for
+    which that is done.
+    """
+    wanted = [(one.draft, one.guard, one.tried[:6]) for one in missed if one.guard is not None and not one.draft.moves]
+    found = alterations(ground, wanted)
+    for (draft, _, _), choices in zip(wanted, found, strict=True):
+        draft.chance.shuffle(choices)
+    forks = [[one.episode.fork() for one in choices] for choices in found]
+    tries = (
+        (fork, one.proposal)
+        for choices, of_draft in zip(found, forks, strict=True)
+        for one, fork in zip(choices, of_draft, strict=True)
+    )
+    results = iter(attempt(ground, tries))
+    done: set[int] = set()
+    for (draft, guard, _), choices, of_draft in zip(wanted, found, forks, strict=True):
+        for one, fork, result in [(one, fork, next(results)) for one, fork in zip(choices, of_draft, strict=True)]:
+            refused = result.kind == "refused" and guard_of(result.text, ground.guards[guard.tool]) is guard
+            if refused or (result.ok and guard.kind == "audited" and fork.broken_rules == [guard.rule]):
+                draft.start = draft.episode = one.episode
+                draft.change, draft.altered = [one.sql], frozenset({one.table})
+                draft.wish.append((guard.tool, guard))
+                _asked_in_vain(draft, one.proposal, guard, result.value)
+                done.add(draft.number)
+                break
+    return done
+
+
+def _miss(ground: Ground, miss: _Missed) -> None:
+    """What was wanted is not to be had as things are."""
+    what = miss.guard.name if miss.guard is not None else miss.tool
+    miss.draft.failed[what] = miss.draft.failed.get(what, 0) + 1
+    _open_the_way(ground, miss.draft, miss.tool, miss.guard, miss.refusals)
 
 
 def _open_the_way(ground: Ground, draft: Draft, name: str, guard: Guard | None, refusals: list[Guard]) -> None:

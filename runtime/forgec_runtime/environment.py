@@ -187,11 +187,14 @@ class Environment:
 
     def perform(self, episode: Episode, function: Callable[[Call], None]) -> Result:
         """Have a function write to an episode, as the body of a tool would: all that a call keeps is kept."""
-        results: list[Result | None] = [None]
-        self._scheduler.play([Call(0, episode, Tool("", function), ())], {episode: None}, results)
-        (result,) = results
-        assert result is not None
-        return result
+        return self.perform_all([(episode, function)])[0]
+
+    def perform_all(self, writes: Sequence[tuple[Episode, Callable[[Call], None]]]) -> list[Result]:
+        """Have functions write to episodes, each to another one, as the calls of a step do."""
+        results: list[Result | None] = [None] * len(writes)
+        calls = [Call(i, episode, Tool("", function), ()) for i, (episode, function) in enumerate(writes)]
+        self._scheduler.play(calls, {call.episode: None for call in calls}, results)
+        return results  # type: ignore[return-value]  # every call has ended
 
     def keep_answers(self) -> None:
         """Ask DuckDB nothing twice from now on, in whichever episodes: worth its memory where alike calls are played in
