@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 
 from forgec.certifying.idle import told
 from forgec.certifying.replay import Run
+from forgec.certifying.shapes import shaped
 from forgec.certifying.sql_text import constants
 from forgec.certifying.trial import Trial
 from forgec.certifying.verdict import Outcome
@@ -102,7 +103,9 @@ class _Known:
             return inputs
         if value.query.tables:
             return self._missing_lookup(value)
-        return next((text for one in constants(value.query.text) if (text := self._missing_constant(one))), "")
+        shape, lifted = shaped(value.query)
+        written = (*lifted, *constants(shape.text))
+        return next((text for one in written if (text := self._missing_constant(one))), "")
 
     def _missing_ref(self, ref: Ref) -> str:
         if ref.name not in self.samples:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from forgec_runtime import Plan, Reason, Step
@@ -35,22 +35,28 @@ class Graph:
         """The nodes that see the state: calls, and what is computed from tables."""
         return frozenset(node.name for node in self.nodes if isinstance(node, Step) or _looks(node))
 
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Where each node comes in the usual order."""
+        return {node.name: place for place, node in enumerate(self.nodes)}
+
     def after(self, name: str) -> tuple[Node, ...]:
         """The nodes that are played after one, in the usual order."""
-        names = [node.name for node in self.nodes]
-        return self.nodes[names.index(name) + 1 :]
+        return self.nodes[self.places[name] + 1 :]
 
     def orders(self) -> Iterator[Order]:
         """All orders, one after the other; there may be very many."""
-        return self._orders([], {name: set(found) for name, found in self.parents.items()})
+        parents = [sum(1 << self.places[name] for name in self.parents[node.name]) for node in self.nodes]
+        return self._orders((), 0, parents)
 
-    def _orders(self, done: list[str], missing: dict[str, set[str]]) -> Iterator[Order]:
+    def _orders(self, done: Order, made: int, parents: Sequence[int]) -> Iterator[Order]:
+        """Those that begin so; sets of nodes are the bits of a number."""
         if len(done) == len(self.nodes):
-            yield tuple(done)
+            yield done
             return
-        for name in [name for name, parents in missing.items() if not parents]:
-            rest = {other: parents - {name} for other, parents in missing.items() if other != name}
-            yield from self._orders([*done, name], rest)
+        for place, node in enumerate(self.nodes):
+            if not made >> place & 1 and not parents[place] & ~made:
+                yield from self._orders((*done, node.name), made | 1 << place, parents)
 
     def drawn(self, chance: random.Random) -> Order:
         """An order by lot."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from forgec.certifying.replay import Run, play
@@ -62,7 +63,7 @@ def _picks(place: int, trial: Trial) -> list[_Pick]:
         for node in gold.graph.nodes:
             if not isinstance(node, Reason) or not isinstance(node.value, Computed) or node.value.query.tables:
                 continue
-            of_text = picked(node.value.query.text)
+            of_text = picked(shaped(node.value.query).query.text)
             if of_text is not None and gold.values.get(node.name) is not None:
                 found.append(_Pick(place, trial, gold, node, node.value, of_text))
     return found
@@ -72,9 +73,9 @@ def _seconds(env: Environment, picks: Sequence[_Pick]) -> list[dict[str, Any] | 
     """For each node, the first row that it did not take, where that is as good as the last that it took."""
     groups: dict[Query, list[tuple[int, list[Any]]]] = {}
     for i, pick in enumerate(picks):
-        query, constants = shaped(_one_more(pick.value.query, pick.picked))
+        query, constants = shaped(pick.value.query)
         inputs = [ref.read(pick.gold.values) for ref in pick.value.inputs]
-        groups.setdefault(query, []).append((i, [*inputs, *constants]))
+        groups.setdefault(_one_more(query, pick.picked), []).append((i, [*inputs, *constants]))
     found: list[dict[str, Any] | None] = [None] * len(picks)
     for query, group in groups.items():
         answers = env.evaluate_all(query, [(picks[i].gold.episode, values) for i, values in group], "rows")
@@ -86,6 +87,7 @@ def _seconds(env: Environment, picks: Sequence[_Pick]) -> list[dict[str, Any] | 
     return found
 
 
+@lru_cache(maxsize=4096)
 def _one_more(query: Query, found: Picked) -> Query:
     text = query.text[: query.text.rindex("LIMIT")] + f"LIMIT {found.limit + 1}"
     return Query(text, query.tables, query.values, found.columns, found.order)

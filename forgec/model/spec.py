@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
 from forgec.source import Source, Span
@@ -142,7 +143,7 @@ class Table(Declared):
         """The column that numbers the rows of one parent, in a list or bag."""
         return next((column for column in self.columns if column.numbered), None)
 
-    @property
+    @cached_property
     def key(self) -> tuple[Column, ...]:
         return tuple(column for column in self.columns if column.key)
 

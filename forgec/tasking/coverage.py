@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from forgec.tasking.ground import Ground
 from forgec.tasking.guards import Guard
@@ -12,6 +12,8 @@ from forgec.tasking.tool_graph import links
 
 Edge = tuple[str, str, str]
 """Two tools and the table that leads from one to the other."""
+
+Kind = Literal["tool", "refusal", "edge"]
 
 
 @dataclass
@@ -24,6 +26,18 @@ class Coverage:
     edges: Counter[Edge] = field(default_factory=Counter)
     tried: Counter[str] = field(default_factory=Counter)
     """How often a refusal by a guard, or a tool, was looked for."""
+
+    def times(self, kind: Kind, what: Any) -> int:
+        """How often a tool was called, a guard refused, or an edge was used."""
+        return self._counter(kind)[what]
+
+    def count(self, kind: Kind, what: Any) -> None:
+        """Once more."""
+        self._counter(kind)[what] += 1
+
+    def _counter(self, kind: Kind) -> Counter[Any]:
+        counters: dict[Kind, Counter[Any]] = {"tool": self.tools, "refusal": self.refused, "edge": self.edges}
+        return counters[kind]
 
     def report(self) -> dict[str, Any]:
         """How much of what there is was exercised, and what was not."""

@@ -141,6 +141,17 @@ class Ground:
 
     def judged(self, tool: m.Tool, parameter: m.Parameter) -> bool:
         """Whether the tool itself looks at whose row a parameter is."""
+        return parameter.name in self._judged[tool.name]
+
+    @cached_property
+    def _judged(self) -> Mapping[str, frozenset[str]]:
+        """The parameters whose rows each tool looks at for whose they are."""
+        return {
+            tool.name: frozenset(one.name for one in tool.parameters if self._judges(tool, one))
+            for tool in self.spec.tools.values()
+        }
+
+    def _judges(self, tool: m.Tool, parameter: m.Parameter) -> bool:
         owners = self.people.owned.get(parameter.references or "", ())
         named = {f"{parameter.row}.{column}" for column in owners}
         compared = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In)

@@ -12,7 +12,7 @@ from typing import Any
 
 from forgec.certifying import FreshProcess, Verdict, certify
 from forgec.diagnostics import Report
-from forgec.tasking.coverage import Coverage, Edge
+from forgec.tasking.coverage import Coverage, Edge, Kind
 from forgec.tasking.distracting import distract
 from forgec.tasking.drafts import Draft
 from forgec.tasking.filling import fill, line
@@ -33,6 +33,9 @@ WALKING, CERTIFYING = 2048, 1024
 """How many drafts walk together, and how many tasks are certified together: more take less time each, and more memory.
 What is made does not depend on it.
 """
+
+SURE = 2
+"""So many tasks that exercise the same are wanted before others: one of them may turn out to be none."""
 
 SIZES: Mapping[str, tuple[tuple[int, ...], ...]] = {
     "easy": ((0, 1, 1, 1), (0, 0, 1), (0,)),
@@ -91,7 +94,21 @@ class Maker:
             for draft in drafts:
                 tried.update(draft.tried)
         self.coverage.tried.update(tried)
-        return found
+        return self._new_first(found)
+
+    def _new_first(self, found: Sequence[Planned]) -> list[Planned]:
+        """Those first that exercise what hardly any task does, as far as they are needed for that."""
+        first: list[Planned] = []
+        rest: list[Planned] = []
+        seen = Counter[tuple[Kind, Any]]()
+        for one in found:
+            exercised = set(_exercised(one))
+            if any(self.coverage.times(*what) + seen[what] < SURE for what in exercised):
+                first.append(one)
+                seen.update(exercised)
+            else:
+                rest.append(one)
+        return [*first, *rest]
 
     def _sound(self, drafts: list[Draft]) -> list[Draft]:
         """Those in which something is done, and nothing that is refused is allowed in the end."""
@@ -188,16 +205,18 @@ class Maker:
 
     def count(self, made: Made) -> None:
         """A task is kept: what it exercises is covered."""
-        for node in made.plan.nodes:
-            if node.tool:
-                self.coverage.tools[node.tool] += 1
-        for move in made.draft.moves:
-            if move.guard is not None:
-                self.coverage.refused[move.guard.name] += 1
-        self.coverage.edges.update(dict.fromkeys(made.edges, 1))
+        for kind, what in _exercised(made):
+            self.coverage.count(kind, what)
 
     def _drop(self, reason: str) -> None:
         self.lost[reason] += 1
+
+
+def _exercised(made: Planned) -> Iterator[tuple[Kind, Any]]:
+    """Each call and refusal, and the edges that led to them."""
+    yield from (("tool", node.tool) for node in made.plan.nodes if node.tool)
+    yield from (("refusal", move.guard.name) for move in made.draft.moves if move.guard is not None)
+    yield from (("edge", edge) for edge in dict.fromkeys(made.edges))
 
 
 def measured(ground: Ground, made: Planned) -> Measured:

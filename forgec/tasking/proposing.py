@@ -25,6 +25,7 @@ class Rows:
         self.ground = ground
         self._kept: dict[tuple[str, str], list[Row]] = {}
         self._linked: dict[tuple[str, str, str], dict[Any, list[Row]]] = {}
+        self._elsewhere: dict[tuple[str, str], list[Row]] = {}
 
     def of(self, world: str, table: str) -> list[Row]:
         found = self._kept.get((world, table))
@@ -32,6 +33,15 @@ class Rows:
             base = self.ground.env.base(world)
             rows = base.all_rows(base.tables[table])
             found = self._kept[world, table] = [rows[key] for key in sorted(rows)]
+        return found
+
+    def elsewhere(self, world: str, table: str) -> list[Row]:
+        """Rows of a table in the other worlds, some of each."""
+        found = self._elsewhere.get((world, table))
+        if found is None:
+            known = self.ground.spec.worlds
+            others = [name for name in sorted(self.ground.env.worlds) if name != world and known[name].known]
+            found = self._elsewhere[world, table] = [row for name in others for row in self.of(name, table)[:50]]
         return found
 
     def where(self, world: str, table: str, column: str, value: Any) -> list[Row]:
@@ -285,10 +295,7 @@ class _Making:
 
     def _put(self, place: Place, type_: t.Type) -> tuple[Any, Origin] | None:
         """What is new is like what others have: rows of other worlds, where there are any."""
-        others = [
-            w for w in sorted(self.ground.env.worlds) if w != self.draft.world and self.ground.spec.worlds[w].known
-        ]
-        rows = [row for world in others for row in self.rows.of(world, place.table)[:50]]
+        rows = self.rows.elsewhere(self.draft.world, place.table)
         donor = self._one((place.table, True), rows or self.rows.of(self.draft.world, place.table))
         value = value_at(donor[0], place.path) if donor else None
         if value is None or not _fits(type_, value):

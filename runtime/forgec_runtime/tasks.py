@@ -192,12 +192,14 @@ class Plan:
     def order(self) -> tuple[Node, ...]:
         """The plan in an order that respects every edge, and follows the declaration where it is free."""
         done: dict[str, Node] = {}
-        while len(done) < len(self.nodes):
-            ready = (n for n in self.nodes if n.name not in done and all(p in done for p in self.parents(n)))
-            node = next(ready, None)
-            if node is None:
-                stuck = ", ".join(n.name for n in self.nodes if n.name not in done)
+        left = [(node, self.parents(node)) for node in self.nodes]
+        while left:
+            ready = (i for i, (_, parents) in enumerate(left) if all(name in done for name in parents))
+            place = next(ready, None)
+            if place is None:
+                stuck = ", ".join(node.name for node, _ in left)
                 raise TaskError(f"the plan has a cycle among {stuck}")
+            node, _ = left.pop(place)
             done[node.name] = node
         return tuple(done.values())
 

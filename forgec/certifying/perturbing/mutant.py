@@ -71,5 +71,5 @@ def try_all(env: Environment, probes: Sequence[Probe]) -> None:
 
 def known_before(gold: Run, name: str) -> dict[str, Any]:
     """The values that are known before a node is played."""
-    later = {name, *(node.name for node in gold.graph.after(name))}
-    return {known: value for known, value in gold.values.items() if known not in later}
+    places = gold.graph.places
+    return {known: value for known, value in gold.values.items() if places.get(known, -1) < places[name]}
