@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import CodeType, FunctionType
 from typing import Any
 
 from forgec.certifying.perturbing.mutant import ADDED, Mutant, Probe
@@ -18,6 +20,8 @@ ATTEMPTS = 3
 """So many calls of each."""
 KEPT = 4
 """So many of those that write are kept."""
+WRITES = frozenset({"insert", "update", "delete"})
+"""How the generated body of a tool writes: by these methods of its call, and no others."""
 
 
 def extras(pools: Pools, trial: Trial, gold: Run) -> list[Probe]:
@@ -31,7 +35,18 @@ def extras(pools: Pools, trial: Trial, gold: Run) -> list[Probe]:
     tools = list(pools.env.tools.values())
     for tool in chance.sample(tools, min(TOOLS, len(tools))):
         found.extend((tool.name, given) for given in _drawn(pools, trial, tool, nearby, chance))
-    return [Probe(gold.episode.fork(), name, given) for name, given in found]
+    return [Probe(gold.episode.fork(), name, given) for name, given in found if _may_write(pools.env.tool(name))]
+
+
+@lru_cache(maxsize=256)
+def _may_write(tool: Tool) -> bool:
+    """Whether the code of a tool has a write in it; of what has no code to look at, it may be."""
+    codes = [tool.function.__code__] if isinstance(tool.function, FunctionType) else []
+    for code in codes:  # grows: what is defined inside
+        if not WRITES.isdisjoint(code.co_names):
+            return True
+        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
+    return not codes
 
 
 def _drawn(
