@@ -127,8 +127,13 @@ def command(
         show([Diagnostic("AFS805", "there is such a file already", path=path.as_posix(), help=help_)])
         sys.exit(UNREADABLE)
     drafted = draft(api, name, ", ".join(document.name for document in documents), _run_tests)
-    _write(path, format_source(Source(path.as_posix(), drafted.text), Report()) or drafted.text)
     show(drafted.findings)
+    if any(one.code == "AFS005" for one in drafted.findings):
+        click.echo(
+            f"error: {path.as_posix()} is not written: draft fewer documents, or parts of them, at once", err=True
+        )
+        sys.exit(UNREADABLE)
+    _write(path, format_source(Source(path.as_posix(), drafted.text), Report()) or drafted.text)
     click.echo(
         json.dumps(_as_json(api, drafted, path), indent=2, ensure_ascii=False)
         if as_json_

@@ -44,6 +44,8 @@ from forgec.synthesis.stages.operations import read_operations
 from forgec.synthesis.work import Options
 from forgec.writing import write_whole
 
+INTERRUPTED = 130
+"""The exit code after an interrupt."""
 _VERBS = {
     "add": "adds", "change": "changes", "remove": "removes", "keep": "keeps yours", "conflict": "conflict, keeps yours",
 }  # fmt: skip
@@ -90,12 +92,17 @@ def run_model(api: Api, draft: Callable[[Api], Drafted], wanted: Wanted) -> int:
         client = wanted.how.client(wanted.how.endpoint(wanted.model), budget, prices, traffic)
     except SetupError as error:
         return _error(str(error))
+    client.tell = _impatient(wanted.how.retries)
     asker = Asker(client, Cache(kept))
     try:
         made = asyncio.run(_synthesize(api, draft, wanted, client, asker))
+    except KeyboardInterrupt:
+        click.echo("interrupted: what was answered is kept, and the same command goes on from there", err=True)
+        return INTERRUPTED
     except LLMError as error:
         click.echo(_spending(asker), err=True)
-        later = "" if kept is None else "; what was answered is kept, and the same command goes on from there"
+        lost = wanted.how.replay is not None
+        later = "" if lost else "; what was answered is kept, and the same command goes on from there"
         return _error(f"the model cannot be asked: {error}{later}")
     finally:
         if traffic is not None:
@@ -123,6 +130,19 @@ async def _synthesize(api: Api, draft: Callable[[Api], Drafted], wanted: Wanted,
         return await synthesize(api, wanted.name, asker, compiled, draft(api), wanted.options, _progress())
     finally:
         await client.close()
+
+
+def _impatient(retries: int) -> Callable[[str], None]:
+    """Says that an endpoint has to be asked again, once for each reason: it may take minutes."""
+    said: set[str] = set()
+
+    def tell(reason: str) -> None:
+        if reason not in said:
+            said.add(reason)
+            times = counted(retries, "time")
+            click.echo(f"no answer yet: {reason}; asked again, {times} at most (--retries)", err=True)
+
+    return tell
 
 
 def _progress() -> Callable[[str], None]:
@@ -211,7 +231,8 @@ def _merge_told(wanted: Wanted, merged: Merged) -> list[str]:
         before = wanted.path.read_text(encoding="utf-8").splitlines(keepends=True)
         after = merged.text.splitlines(keepends=True)
         name = wanted.path.as_posix()
-        lines.append("".join(difflib.unified_diff(before, after, name, f"{name} (merged)")).rstrip("\n"))
+        diff = "".join(difflib.unified_diff(before, after, name, f"{name} (merged)"))
+        lines += [diff.rstrip("\n")] if diff else []
     for one in merged.conflicts:
         lines += [f"the model's {one.key}:", one.text or "(none)"]
     return lines

@@ -96,9 +96,13 @@ class Api:
     notes: list[Note] = field(default_factory=list)
     forms: list[str] = field(default_factory=list)
     """What kinds of documents it was read from."""
+    _noted: set[Note] = field(default_factory=set, repr=False)
 
     def note(self, place: str, text: str) -> None:
-        self.notes.append(Note(place, text))
+        note = Note(place, text)
+        if note not in self._noted:
+            self._noted.add(note)
+            self.notes.append(note)
 
     def add(self, operation: Operation) -> None:
         """An operation; one whose name is taken gets a number, which is noted."""

@@ -23,7 +23,7 @@ def is_function(value: Any) -> bool:
     if not isinstance(value, Mapping):
         return False
     inner = value.get("function", value)
-    return isinstance(inner, Mapping) and isinstance(inner.get("name"), str)
+    return isinstance(inner, Mapping) and isinstance(inner.get("name"), str) and bool(inner["name"].strip())
 
 
 def read_functions(listed: list[Any], api: Api, document: Any, pointer: str = "") -> None:

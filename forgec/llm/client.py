@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,6 +73,8 @@ class Client:
         base_url = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or None
         if not key and base_url is None and not (traffic and traffic.only):
             raise SetupError(f"the environment variable {endpoint.key_variable} has no key; or name a --base-url")
+        if base_url is not None and not base_url.startswith(("http://", "https://")):
+            raise SetupError("the base URL does not begin with http:// or https://")
         self._secrets = [secret for secret in (key, *_credentials(base_url)) if len(secret) >= SHORTEST_SECRET]
         if traffic is not None:
             traffic.secrets.extend(self._secrets)
@@ -84,6 +86,8 @@ class Client:
         )  # fmt: skip
         self._free = asyncio.Semaphore(endpoint.concurrency)
         self._quiet_until = 0.0
+        self.tell: Callable[[str], None] = lambda text: None
+        """Hears of every attempt that has failed and is made again."""
 
     async def close(self) -> None:
         await self._client.close()
@@ -140,6 +144,7 @@ class Client:
             if wait is not None and wait > patience.longest_asked:
                 raise Unavailable(f"the endpoint asks to be left alone for {wait:.0f} seconds")
             if attempt < patience.retries:
+                self.tell(str(problem))
                 await asyncio.sleep(patience.wait(attempt) if wait is None else wait)
         raise Unavailable(f"no answer after {patience.retries + 1} attempts; the last one: {problem}")
 

@@ -164,7 +164,7 @@ def test_schemas_that_contain_themselves_end(tmp_path: Path) -> None:
     }
     api = read_document(written(tmp_path, document))
     assert parameters(api.operations[0]) == {"child": "anything?", "name": "text?"}
-    assert any("contains itself" in note.text for note in api.notes)
+    assert sum("contains itself" in note.text for note in api.notes) == 1  # said once, though it is met twice
 
 
 def test_a_document_that_unfolds_without_end_is_cut_short(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_odd_parts_are_noted_and_the_rest_is_read(tmp_path: Path) -> None:
         "made": {"format": "date", "type": "string"},
     }
     schema = {"type": "object", "required": ["colour", "size"], "properties": properties}
-    document = [{"name": "get_kite", "parameters": schema}, {"description": "no name"}, 7]
+    document = [{"name": "get_kite", "parameters": schema}, {"name": " "}, 7]
     api = read_document(written(tmp_path, document))
     assert parameters(api.operations[0]) == {"colour": "text", "wind": "number?", "made": "date?"}
     assert [str(note) for note in api.notes] == [

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,42 +65,57 @@ def synth(document: Path, out: Path, *more: str) -> dict[str, Any]:
     return report
 
 
+@pytest.fixture(scope="module")
+def drafted(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Path, dict[str, Any]]]:
+    """Drafts a document, once, and gives the spec and the report."""
+
+    @cache
+    def made(name: str) -> tuple[Path, dict[str, Any]]:
+        spec = tmp_path_factory.mktemp("draft") / "draft.afs"
+        return spec, synth(DOCUMENTS / name, spec)
+
+    return made
+
+
 @pytest.mark.parametrize("name", sorted(OPEN))
-def test_every_operation_is_a_tool_whose_effect_a_test_shows_or_is_named(name: str, tmp_path: Path) -> None:
-    report = synth(DOCUMENTS / name, tmp_path / "draft.afs")
+def test_every_operation_is_a_tool_whose_effect_a_test_shows_or_is_named(
+    name: str, drafted: Callable[[str], tuple[Path, dict[str, Any]]]
+) -> None:
+    path, report = drafted(name)
     assert [one["name"] for one in report["operations"] if one["state"] == "open"] == OPEN[name]
-    checked = check(tmp_path / "draft.afs")
+    checked = check(path)
     assert checked.spec is not None
-    text = (tmp_path / "draft.afs").read_text()
+    text = path.read_text()
     assert [one for one in DOES.get(name, []) if one not in text] == []
     assert len(checked.spec.tools) == len(report["operations"])
     assert len(checked.spec.tests) == len(report["operations"]) - len(OPEN[name])
     assert all(len(test.steps) > 1 or test.steps[0].returns is not None for test in checked.spec.tests)  # type: ignore[union-attr]
     # the checker names what is still to be written
     assert sum(found.code == "AFW201" for found in checked.report) == len(OPEN[name])
-    assert invoke("test", str(tmp_path / "draft.afs")).exit_code == 0
-    assert invoke("fmt", "--check", str(tmp_path / "draft.afs")).exit_code == 0
+    assert invoke("test", str(path)).exit_code == 0
+    assert invoke("fmt", "--check", str(path)).exit_code == 0
 
 
-def test_what_a_draft_knows_of_keys_references_and_sessions(tmp_path: Path) -> None:
-    synth(DOCUMENTS / "hotel.yaml", tmp_path / "hotel.afs")
-    hotel = check(tmp_path / "hotel.afs").spec
+def test_what_a_draft_knows_of_keys_references_and_sessions(
+    drafted: Callable[[str], tuple[Path, dict[str, Any]]],
+) -> None:
+    hotel = check(drafted("hotel.yaml")[0]).spec
     assert hotel is not None
     room_number = next(one for one in hotel.tables["bookings"].columns if one.name == "room_number")
     assert room_number.references == "rooms"
     assert [column.name for column in hotel.tables["rooms"].columns if column.key] == ["number"]
-    synth(DOCUMENTS / "wallet.json", tmp_path / "wallet.afs")
-    text = (tmp_path / "wallet.afs").read_text()
+    text = drafted("wallet.json")[0].read_text()
     assert "single session" in text
     assert "where created_by = session.username" in text
     assert 'fails "The name or the password is wrong"' in text
     assert "accounts.balance >= $amount" in text or "account.balance >= $amount" in text
 
 
-def test_the_same_document_gives_the_same_bytes(tmp_path: Path) -> None:
-    synth(DOCUMENTS / "hotel.yaml", tmp_path / "a.afs", "--name", "hotel")
-    synth(DOCUMENTS / "hotel.yaml", tmp_path / "b.afs", "--name", "hotel")
-    assert (tmp_path / "a.afs").read_bytes() == (tmp_path / "b.afs").read_bytes()
+def test_the_same_document_gives_the_same_bytes(
+    tmp_path: Path, drafted: Callable[[str], tuple[Path, dict[str, Any]]]
+) -> None:
+    synth(DOCUMENTS / "hotel.yaml", tmp_path / "again.afs")
+    assert (tmp_path / "again.afs").read_bytes() == drafted("hotel.yaml")[0].read_bytes()
 
 
 HOSTILE = [
@@ -112,28 +129,29 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_texts_of_a_document_stay_texts(text: str, tmp_path: Path) -> None:
-    properties = {
-        "name": {"type": "string", "description": text},
-        text: {"type": "string"},
-        "colour": {"type": "string", "enum": ["red", text], "default": text},
-        "size": {"type": "string", "default": text},
-    }
-    key = {"kite_id": {"type": "string", "description": text}}
-    document = [
-        function("create_kite", properties, ["name"], text),
-        function("get_kite", key, ["kite_id"], text),
-        function(text, properties, ["name"], text),
-    ]
-    path = tmp_path / "kites.json"
+def test_texts_of_a_document_stay_texts(tmp_path: Path) -> None:
+    document = []
+    for thing, text in zip(("kite", "boat", "lamp", "drum", "sail", "cart", "vase"), HOSTILE, strict=True):
+        properties = {
+            "name": {"type": "string", "description": text},
+            text: {"type": "string"},
+            "colour": {"type": "string", "enum": ["red", text], "default": text},
+            "size": {"type": "string", "default": text},
+        }
+        key = {f"{thing}_id": {"type": "string", "description": text}}
+        document += [
+            function(f"create_{thing}", properties, ["name"], text),
+            function(f"get_{thing}", key, [*key], text),
+            function(text, properties, ["name"], text),
+        ]
+    path = tmp_path / "things.json"
     path.write_text(json.dumps(document), encoding="utf-8")
-    report = synth(path, tmp_path / "kites.afs")
-    spec = check(tmp_path / "kites.afs").spec
+    operations = synth(path, tmp_path / "things.afs")["operations"]
+    spec = check(tmp_path / "things.afs").spec
     assert spec is not None
-    assert len(spec.tools) == len(report["operations"]) == 3
-    assert [one["state"] for one in report["operations"][:2]] == ["shown", "shown"]
-    assert "evil" not in {*spec.tools, *spec.tables}
+    assert len(spec.tools) == len(operations) == 3 * len(HOSTILE)
+    assert {one["state"] for i, one in enumerate(operations) if i % 3 < 2} == {"shown"}
+    assert not any(name.startswith("evil") for name in (*spec.tools, *spec.tables))
 
 
 def test_names_that_clash_or_have_no_letters(tmp_path: Path) -> None:
@@ -220,6 +238,14 @@ def test_real_documents_are_mostly_drafted(name: str, tmp_path: Path) -> None:
     states = [one["state"] for one in report["operations"]]
     assert len(states) == len(read_document(TOOLDOCS / name).operations)
     assert states.count("shown") >= 0.7 * len(states)
+
+
+def test_a_draft_that_is_longer_than_a_spec_may_be_is_not_written(tmp_path: Path) -> None:
+    properties = {"name": {"type": "string"}, "text": {"type": "string", "default": "x" * 1_100_000}}
+    (tmp_path / "kites.json").write_text(json.dumps([function("create_kite", properties, ["name"])]))
+    result = invoke("synth", "--draft", str(tmp_path / "kites.json"), "--out", str(tmp_path / "kites.afs"))
+    assert result.exit_code == 2 and "is not written: draft fewer" in result.stderr
+    assert not (tmp_path / "kites.afs").exists()
 
 
 def test_texts_longer_than_a_spec_are_cut(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +47,22 @@ def whys(found: dict[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with what comes of right answers, in a run that was stopped on the way; the answers are kept."""
+    """A folder with what comes of right answers, in a run that was interrupted on the way; the answers are kept."""
     folder = tmp_path_factory.mktemp("made")
-    with serving(Model(right())) as server:
-        stopped = synth(folder, "--base-url", server.url, "--max-calls", "4")
-        assert stopped.exit_code == 2 and "the budget of 4 requests is used up" in stopped.stderr
-        assert "what was answered is kept" in stopped.stderr and not (folder / "lockers.afs").exists()
+    model, asked = Model(right()), [0]
+
+    def brain(body: dict[str, Any]) -> Any:
+        asked[0] += 1
+        if asked[0] == 5:
+            os.kill(os.getpid(), signal.SIGINT)
+        return model(body)
+
+    with serving(brain) as server:
+        stopped = synth(folder, "--base-url", server.url)
+        assert stopped.exit_code == 130 and "interrupted: what was answered is kept" in stopped.stderr
+        assert not (folder / "lockers.afs").exists() and len(list((folder / "cache").iterdir())) == 4
         found = report(synth(folder, "--base-url", server.url))
-        assert len(server.seen) == 6  # one for each stage, none twice
+        assert len(server.seen) == 7  # one for each stage, and one again that was not waited for
     assert [found["asked"][stage]["requests"] for stage in ("state", "world", "tests")] == [0, 0, 1]
     return folder
 
@@ -214,8 +224,11 @@ def test_no_key_and_a_wrong_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         monkeypatch.delenv(name, raising=False)
     result = synth(tmp_path)
     assert result.exit_code == 2 and "OPENAI_API_KEY has no key" in result.stderr
-    result = synth(tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--retries", "0")
-    assert result.exit_code == 2 and "the model cannot be asked" in result.stderr
+    result = synth(tmp_path, "--base-url", "localhost:8000/v1")
+    assert result.exit_code == 2 and "the base URL does not begin with http:// or https://" in result.stderr
+    result = synth(tmp_path, "--base-url", "http://127.0.0.1:9/v1", "--retries", "1")
+    assert result.exit_code == 2 and "no answer yet: Connection error" in result.stderr
+    assert "the model cannot be asked: no answer after 2 attempts" in result.stderr
 
 
 def test_operations_are_found_in_plain_words_if_they_stand_there() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -74,9 +74,13 @@ def draft(api: Api, name: str, origin: str, run_tests: TestRunner) -> Drafted:
             failed = {title: why for title, why in run_tests(checked.spec) if why is not None}
             wrong = {one: f"its test fails: {failed[title]}" for title, one in written.tests.items() if title in failed}
         if not wrong.keys() - refused.keys():
-            return Drafted(written.out.text, tuple(written.outcomes), len(making.world.entities), tuple(errors))
+            break
         refused.update({one: why for one, why in wrong.items() if one not in refused})
-    return Drafted(written.out.text, tuple(written.outcomes), len(making.world.entities), tuple(errors))
+    outcomes = written.outcomes
+    if errors:  # of what belongs to no operation: then nothing was shown
+        why = f"the draft does not compile: {errors[0].message}"
+        outcomes = [replace(one, state="open", why=one.why or why) for one in outcomes]
+    return Drafted(written.out.text, tuple(outcomes), len(making.world.entities), tuple(errors))
 
 
 @dataclass
@@ -186,11 +190,10 @@ class _Draft:
         if entity.single:
             (row,) = self.world.rows[entity.table]
             out.add(f"single {entity.table} {{")
-            out.add(
-                *(f"  {_column(c)} default {row[c.name]} {documentation(told(c, entity))}," for c in entity.all),
-                "}",
-                "",
-            )
+            for column in entity.all:
+                default = f" default {row[column.name]}" if column.scalar else ""
+                out.add(f"  {_column(column)}{default} {documentation(told(column, entity))},")
+            out.add("}", "")
             return
         named = next((one for one in self.found if self.by_noun.get(one.noun) is entity and one.kind == "create"), None)
         out.add(f"table {entity.table} {{")

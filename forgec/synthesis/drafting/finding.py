@@ -78,7 +78,7 @@ class _Finder:
             self._assumed(noun, entity)
             if entity.single:
                 for column in entity.columns:
-                    column.optional = False
+                    column.optional = not column.scalar  # there is no default for lists and the like
         return entities
 
     def _is_single(self, some: list[Purpose]) -> bool:
