@@ -65,6 +65,7 @@ DOORS: dict[str, str | tuple[str, ...]] = {
     "setuptools": "runtime/hatch_build.py",
     "docstring_parser": "forgec/documents/functions.py",
     "inflection": "forgec/synthesis/drafting/words.py",
+    "snowballstemmer": "forgec/users/wording.py",
 }
 
 

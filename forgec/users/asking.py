@@ -1,59 +1,69 @@
-"""What does a message ask for? Its questions and requests, and the facts that they mean."""
+"""What does a message ask for? Its questions and requests, and the facts that they mean.
+
+A message is cut into what it asks (`questions`), that into parts with a noun each (`phrases`), and the parts are
+compared with the facts (`matching`). Here the parts are read together: "one" and "it" stand for what was named before,
+and of facts that a part may mean equally the one is taken that the message is about. Where that does not settle which,
+none is: an unasked fact is worse than a question back.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from datetime import date
-from decimal import Decimal
-from itertools import pairwise
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from forgec.users.glossary import Glossary
-from forgec.users.questions import PARTS, asked_part, requests, setting, wants_to_know
-from forgec.users.topics import Topic, ordinals, topics
-from forgec.users.wording import FILLING, ORDINALS, concept, content, tokens
+from forgec.users.matching import Matcher
+from forgec.users.phrases import NEUTRAL, Phrase, mentioned, phrase
+from forgec.users.questions import PARTS, Question, questions
+from forgec.users.topics import IDENTIFYING, Topic, topics
+from forgec.users.values import said, spoken
+from forgec.users.wording import concept, content, tokens
 from forgec_runtime import Briefing
-from forgec_runtime.says import spoken
 
-ENOUGH = 0.9
-"""The least score of a fact that is asked for."""
+MAX_PARTS = 40
+"""How many parts of a question are read."""
+MAX_MENTIONED = 12
+"""How many of the things that were named last "it" may stand for."""
 
-_SAME_AGAIN = re.compile(r"\s*(?:the ones?|that is|namely|meaning)\b", re.IGNORECASE)
-"""What begins a part that says the one before it again, more closely."""
-_BOTH_NAMES = re.compile(r"\bfirst and (?:the |your )?last names?\b", re.IGNORECASE)
+_BOTH_NAMES = re.compile(r"\bfirst (?:name )?and (?:the |your )?last names?\b", re.IGNORECASE)
 _OTHERS = re.compile(r"\b(?:his|her|their)\b(?! (?:numbers?|titles?|names?)\b)", re.IGNORECASE)
 """What is asked about is somebody else's; not "the tickets and their numbers"."""
-_OF_THE = re.compile(
-    r"\b(?:number|code|date|address) of (?:the|this|that|your) (?:(?:first|second|third|other) )?(\w+)", re.IGNORECASE
-)
-_ASKED_OF = {concept(word) for word in ("name", "date", "address")}
-"""What a question is for when they stand at its end: "your colleague's name"."""
-_GENERIC = {concept(word) for word in ("number", "code", "date", "address")}
-"""Heads that mean nothing without the word before them."""
-_NUMBERS = (int, float, Decimal)
-_NEW = concept("new")
-_OLD_WORDS = {"current", "currently", "old", "existing", "present", "previous", "registered", "file"}
-_NEW_WORDS = {"new", "replace", "replaces", "replacing"}
-_BECOMES = re.compile(
-    r"\b(?:from (?:now|here) on|in (?:the )?future|"
-    r"(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: \w+)? to)\b"
-)
-"""How what is to be is told from what is."""
-_SAY = concept("say")
-"""What a text is to say, and what anybody does: it stands for no noun."""
-_STATE = re.compile(r"\b(?:the|your|which|what|city|and|new) state\b")
-"""Where a state is no verb."""
-_TO_PAY = re.compile(r"\bhow much (?:would|do|are|should|shall)\b.*\b(?:you|i)\b.*\b(?:pay|like|want|wish|charge)\b")
-_WOULD_HAVE = re.compile(
-    r"\bwhat (?:is it (?:that )?)?(?:would you (?:like|want)|do you (?:want|wish)|are you (?:looking|hoping)|"
-    r"you(?:'d| would) like|you want)\b.*?\bto (?:borrow|read|lend|rent|buy|order|check out|take (?:home|out))\b"
-    r"|\b(?:you(?:'d| would) like|you want|you(?:'re| are) (?:after|looking for|interested in))(?: most| best)?\W*$",
+_THE_ONE = re.compile(r"\s*(?:the|namely the|that is,? the) ones?\b", re.IGNORECASE)
+"""What says the part before it again, more closely."""
+_THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:your|the|which|what)\b", re.IGNORECASE)
+_POSSESSOR = re.compile(
+    r"\b(?:your|the|this|that|each|every) (?:[\w-]+ )?(?!that|it|who|what|here|there)([\w-]+)(?:'s|s')(?= \w)",
     re.IGNORECASE,
 )
-"""An open question for what is wanted: not for what is to be done."""
-_ADDRESS = {concept(word) for word in ("street", "city", "town", "state", "country", "zip", "address1", "address2")}
+_EACH = re.compile(r"\b(?:of|for) (?:each|every|that|this) ([\w-]+)", re.IGNORECASE)
+_BY_MEANS = re.compile(r"\b(?:with|by|using|through|via)\b", re.IGNORECASE)
+_IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read")))
+"""What "it" may do in a question for what it stands for: "what should it say"."""
+_COSTS = frozenset(map(concept, ("pay", "cost", "charge", "owe", "price")))
+_ELSE = re.compile(r"\b(?:instead|alternatively?|otherwise|in (?:its|their) (?:stead|place))\b", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"\b(?:again|another|different|not (?:find|found|right|correct|valid)|(?:no|does not|doesn't|do not|don't|did not|"
+    r"didn't) (?:\w+ )*(?:match|find|found|exist|work|fit|recogni[sz]e|know|see)|can't find|cannot find|couldn't find|"
+    r"unknown|invalid|double-check|once more)\b",
+    re.IGNORECASE,
+)
+"""How an agent asks for something other than what it was given."""
+_WISHES = re.compile(r"\b(?:would you like|do you want|do you wish|should)\b", re.IGNORECASE)
+_ON_OR_OFF = re.compile(
+    r"\b(?:on or off|off or on|yes or no|or not|(?:en|dis)abled or (?:en|dis)abled)\b|\byes/no\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a message asks for."""
+
+    asked: tuple[str, ...]
+    """The names of the facts, in the order of the briefing."""
+    unclear: tuple[tuple[str, ...], ...]
+    """Facts of which one is asked for, and the message does not tell which."""
 
 
 class Asking:
@@ -61,226 +71,157 @@ class Asking:
 
     def __init__(self, briefing: Briefing, words: Glossary) -> None:
         self.topics = topics(briefing, words)
-        docs: dict[str, set[str]] = defaultdict(set)
-        for fact in briefing.facts:
-            docs[fact.doc].add(fact.name)
-        self._alike = {fact.name: frozenset(docs[fact.doc]) for fact in briefing.facts if fact.doc}
+        self._docs = {fact.name: fact.doc for fact in briefing.facts}
         texts = [briefing.intent, *(one.text for one in briefing.requests), *(fact.doc for fact in briefing.facts)]
-        self.subjects = words.subjects.union(*(content(tokens(text)) for text in texts))
+        told = frozenset(word for text in texts for word in content(tokens(text)))
+        self.matcher = Matcher(self.topics, words, told)
 
     def alike(self, name: str) -> frozenset[str]:
         """The facts that are described as this one is, which no question can tell apart; it is among them."""
-        return self._alike.get(name, frozenset([name]))
+        doc = self._docs[name]
+        return frozenset(other for other, its in self._docs.items() if doc and its == doc) | {name}
 
     def asked(self, text: str) -> tuple[str, ...]:
-        """The names of the facts that a message asks for, in the order of the briefing."""
-        found: set[str] = set()
-        for sentence in requests(text):
-            found.update(self._sentence(sentence))
-        return tuple(topic.name for topic in self.topics if topic.name in found)
+        """The names of the facts that a message asks for without a doubt, in the order of the briefing."""
+        return self.read(text).asked
 
-    def _sentence(self, sentence: str) -> Iterator[str]:
-        chosen = [topic for topic in self.topics if _offered(topic, sentence)]
-        if chosen:
-            yield from (topic.name for topic in chosen)
-            return
-        if not wants_to_know(sentence):
-            return
-        body = _BOTH_NAMES.sub("first name, last name", asked_part(sentence))
-        if _OTHERS.search(body) and not re.search(r"\byours?\b", body, re.IGNORECASE):
-            return
-        chosen = self._parts(body) or self._whole(setting(sentence) + body)
-        yield from (topic.name for topic in chosen)
+    def read(self, text: str) -> Reading:
+        """What a message asks for."""
+        found: list[Topic] = []
+        unclear: list[list[Topic]] = []
+        for question in questions(text):
+            for meant, several in self._question(question, text):
+                earlier = [topic for topic in meant if topic in found]
+                settled = earlier if len(meant) > 1 and earlier else meant
+                if len(settled) > 1 and not several and len(earlier) != len(settled):
+                    unclear.append(settled)
+                else:
+                    found += settled
+        names = {topic.name for topic in found}
+        doubts = [
+            tuple(topic.name for topic in group) for group in unclear
+            if not names & {topic.name for topic in group} and frozenset.intersection(*(topic.heads for topic in group))
+        ]  # fmt: skip
+        return Reading(tuple(topic.name for topic in self.topics if topic.name in names), tuple(doubts))
 
-    def _whole(self, sentence: str) -> list[Topic]:
-        """The facts of a question that is one part, with what stands before it."""
-        return self._part(tokens(sentence)) if setting(sentence) else []
+    def _question(self, question: Question, message: str) -> list[tuple[list[Topic], bool]]:
+        """What the parts of a question mean, and whether all of it is meant."""
+        offered = [topic for topic in self.topics if _offered(topic, question.sentence)]
+        choice = (
+            [(self._told_apart(offered, phrase(question.sentence), question, message, ()), False)] if offered else []
+        )
+        chosen = {topic.name for topic in offered}
+        body = _BOTH_NAMES.sub("first name, last name", question.asked)
+        if not question.asked or (_OTHERS.search(body) and not re.search(r"\byours?\b", body, re.IGNORECASE)):
+            return choice
+        meant = self._parts(body, question, message)
+        return choice + [(found, whole) for found, whole in meant if not any(topic.name in chosen for topic in found)]
 
-    def _would_have(self, sentence: str) -> list[Topic]:
-        """The one fact that the user wants, where it is asked what it would like to have."""
-        wanted = [topic for topic in self.topics if topic.wanted] if _WOULD_HAVE.search(sentence) else []
-        return wanted if len(wanted) == 1 else []
+    def _parts(self, body: str, question: Question, message: str) -> list[tuple[list[Topic], bool]]:
+        meant: list[tuple[list[Topic], bool]] = []
+        named = mentioned(question.before)[-MAX_MENTIONED:]
+        last = mentioned(question.before.rstrip("\n").rsplit("\n", 1)[-1])[-MAX_MENTIONED:]
+        pieces = ["", *PARTS.split(body)[: 2 * MAX_PARTS]]
+        texts = pieces[1::2]
+        parts = [phrase(text) for text in texts]
+        each = _EACH.search(body)
+        of_others = each is not None and concept(each[1].casefold()) not in self.matcher.known
+        for place, (joint, text, part) in enumerate(zip(pieces[::2], texts, parts, strict=False)):
+            of_others = self._of_others(text) or (of_others and not (_OWN.search(text) and not _EACH.search(body)))
+            if of_others:
+                continue
+            if meant and joint == "," and _THE_ONE.match(text) and named:
+                closer = self.matcher.match(part.standing_for(named[-1]))
+                meant[-1] = ([topic for topic in closer if topic in meant[-1][0]] or meant[-1][0], meant[-1][1])
+                continue
+            if _lacks_noun(part):
+                behind = next((other for other in parts[place + 1 :] if other.nouns or other.rest), None)
+                part = part.standing_for(behind) if behind is not None else part
+            found = self._part(part, text, named, last)
+            if part.nouns:
+                named.append(part)
+            if found:
+                beside = [topic for others, _ in meant for topic in others]
+                whole = part.several or bool(self.matcher.whole(part))
+                meant.append((found if whole else self._told_apart(found, part, question, message, beside), whole))
+        return meant
 
-    def _parts(self, body: str) -> list[Topic]:
-        """The facts that the parts of a question mean, one after the other."""
-        chosen, before = list[Topic](), list[Topic]()
-        pieces = ["", *PARTS.split(body)]
-        parts = pieces[1::2]
-        for place, (joint, part) in enumerate(zip(pieces[::2], parts, strict=True)):
-            words = tokens(part)
-            if _lacks_noun(words) and place + 1 < len(parts):
-                words = words + [word for word in tokens(parts[place + 1]) if not _tells_apart(word)]
-            found = self._part(words) or self._would_have(part)
-            if not found and before:
-                numbered = ordinals(words)
-                found = (
-                    [topic for topic in self.topics if topic.ordinals & numbered and topic.base & before[0].base]
-                    if numbered
-                    else []
-                )
-            if before and joint == "," and _SAME_AGAIN.match(part):
-                closer = [topic for topic in found if topic in before]
-                chosen = [topic for topic in chosen if topic not in before] + (closer or found or before)
-            else:
-                chosen += found
-            before = found or before
-        return chosen
+    def _part(self, part: Phrase, text: str, named: Sequence[Phrase], last: Sequence[Phrase]) -> list[Topic]:
+        """The facts that a part means, with what was named before it."""
+        if part.head in IDENTIFYING and _THEIRS.search(text):
+            owners = [other for other in reversed(named) if other.head in self.matcher.heads | self.matcher.things]
+            return next(filter(None, (self.matcher.match(part.of_that(other)) for other in owners)), [])
+        found = self.matcher.match(part)
+        if found or part.nouns:
+            return found or self._by_means(part, text)
+        if part.several and not part.rest and not part.ordinals:
+            return [topic for other in last for topic in self.matcher.match(other)]
+        it = part.it and set(part.rest) <= _IT_MAY
+        if part.one or part.ordinals or it or (part.quantity and not set(part.rest) & _COSTS):
+            return self._standing(part, [other for other in reversed(named) if not (it and other.several)])
+        return []
 
-    def _part(self, words: list[str]) -> list[Topic]:
-        """The facts that a part of a question means: those with the best score, if it is good enough."""
-        heard, numbered = _heard(words), ordinals(words)
-        asked = _of_one_time(self.topics, words)
-        if concept("address") in heard and "email" not in heard:
-            address = [topic for topic in asked if topic.base & _ADDRESS and "email" not in topic.base]
-            new = [topic for topic in address if _NEW in topic.base]
-            if len(new or address) > 1:
-                return new or address
-            emails = [topic for topic in asked if "email" in topic.base and (_NEW in topic.base) == _is_new(words)]
-            if len(emails) == 1:
-                return emails
-        scored = [(self._score(topic, words, heard, numbered), topic) for topic in asked]
-        best = max((score for score, _ in scored), default=0.0)
-        if best < ENOUGH:
-            near = [topic for topic in asked if len(topic.near & set(heard)) >= 2 and _fits(topic, words)]
-            return near if len(near) == 1 and _open(words) else []
-        found = [topic for score, topic in scored if score > best - 1e-9]
-        heads = {topic.head for topic in found} & set(heard)
-        matched = set(heard) & found[0].base
-        found += [topic for score, topic in scored if score >= ENOUGH and topic not in found
-                  and topic.head in heads and set(heard) & topic.base == matched]  # fmt: skip
-        picked = [topic for topic in found if topic.ordinals & numbered]
-        return picked or found
+    def _standing(self, part: Phrase, named: Sequence[Phrase]) -> list[Topic]:
+        """The facts that "one" or "it" means: things, such as tickets, before what things have."""
+        things = [other for other in named if other.head in self.matcher.things]
+        found = (self.matcher.match(part.standing_for(other)) for other in (*things, *named))
+        return next(filter(None, found), [])
 
-    def _score(self, topic: Topic, words: list[str], heard: list[str], numbered: frozenset[int]) -> float:
-        if not _fits(topic, words):
-            return 0.0
-        said_words = set(heard)
-        own = said_words & topic.base
-        if own == {_NEW}:
-            return 0.0
-        if own and own <= _GENERIC and self._other_kind(topic, words, heard):
-            return 0.0
-        if _of_another_kind(topic, words, heard, own):
-            return 0.0
-        score = len(own) + 0.5 * len(own) / max(len(topic.base), 1)
-        score += 0.6 * min(len((said_words & topic.more) - own), 2)
-        score += 0.4 if any(concept(word) in said_words for word in tokens(spoken_words(topic.value))) else 0.0
-        score += 0.5 if topic.opens and topic.opens in words else 0.0
-        if heard and heard[0] in topic.base and _open(words):  # "which note"
-            score += 0.6 if heard[0] == topic.head else 0.4
-        if topic.ordinals & numbered:
-            score += 0.9 if own or said_words <= topic.more | self.subjects else 0.0
-        elif numbered and topic.ordinals and not own:
-            return 0.0
-        return score
+    def _of_others(self, text: str) -> bool:
+        """Whether a part is about somebody of whom the user was told nothing: "your friend's name"."""
+        owner = _POSSESSOR.search(text)
+        return owner is not None and concept(owner[1].casefold()) not in self.matcher.known
 
-    def _other_kind(self, topic: Topic, words: list[str], heard: list[str]) -> bool:
-        """Whether a general word, such as number, stands behind one that this environment knows nothing of."""
-        of = _OF_THE.search(" ".join(words))
-        known = topic.base | topic.more | topic.owners | (self.subjects if topic.ordinals & ordinals(words) else set())
-        if of is not None and concept(of[1]) not in known:
-            return True
-        for i, word in enumerate(heard):
-            if word in _GENERIC and i and heard[i - 1] not in topic.base | topic.more | self.subjects:
-                return True
-        return False
+    def _by_means(self, part: Phrase, text: str) -> list[Topic]:
+        """Of "sign in at the terminal with your password", the password."""
+        rest = [] if part.wh else _BY_MEANS.split(text)[1:]
+        return next(filter(None, (self.matcher.match(phrase(one)) for one in rest)), [])
 
-
-def spoken_words(value: Any) -> str:
-    """A text value as it is said; nothing for other values."""
-    return value if isinstance(value, str) else ""
-
-
-def _heard(words: list[str]) -> list[str]:
-    """The concepts of a part of a question, with those that its question word stands for."""
-    joined = " ".join(words)
-    heard = content(words)
-    if _STATE.search(joined) or words == ["state"]:
-        heard.append(concept("state"))
-    if heard == [concept("name")]:
-        heard.append(concept("fullname"))
-    if words == ["user"]:
-        heard.append(concept("username"))
-    if "why" in words:
-        heard.append(concept("reason"))
-    if _TO_PAY.search(joined):
-        heard.append(concept("amount"))
-    return heard
-
-
-def _tells_apart(word: str) -> bool:
-    """Whether a word says which of several it is, and not what."""
-    return word in _OLD_WORDS or word in _NEW_WORDS or word in ORDINALS
-
-
-def _lacks_noun(words: list[str]) -> bool:
-    """Whether a part is but the beginning of "your old and your new address"."""
-    heard = [word for word in words if word not in FILLING or word in ORDINALS]
-    return bool(heard) and all(map(_tells_apart, heard))
-
-
-def _is_new(words: list[str]) -> bool:
-    """Whether what is to be is asked for."""
-    return bool(_NEW_WORDS & set(words)) or _BECOMES.search(" ".join(words)) is not None
-
-
-def _of_one_time(found: Sequence[Topic], words: list[str]) -> Sequence[Topic]:
-    """The facts without those that are to be where what is is asked for, and the other way round."""
-    old = bool(_OLD_WORDS & set(words))
-    new = _is_new(words)
-    if old == new:
+    def _told_apart(
+        self, found: list[Topic], part: Phrase, question: Question, message: str, beside: Sequence[Topic]
+    ) -> list[Topic]:
+        """Of several that a part may mean those that it is about, by what the user has been told of each."""
+        if len(found) < 2:
+            return found
+        if any(topic.tried for topic in found):
+            again = _AGAIN.search(message) is not None or any(
+                said(topic.value, [message]) for topic in found if topic.tried
+            )
+            found = [topic for topic in found if topic.tried != again] or found
+        unsaid = [topic for topic in found if not (isinstance(topic.value, str) and said(topic.value, [message]))]
+        found = unsaid or found
+        if _ELSE.search(message) and any(topic.fallback for topic in found):
+            found = [topic for topic in found if topic.fallback]
+        kinds = {topic.is_new for topic in found}
+        if len(kinds) > 1:
+            new = bool(beside) and all(topic.is_new for topic in beside)
+            found = [topic for topic in found if topic.is_new == new]
+        texts = (question.sentence, question.before.rsplit("\n", 2)[-2:][0], message)
+        common = self.matcher.things | NEUTRAL
+        for heard in (part.concepts, *(frozenset(content(tokens(text))) for text in texts)):
+            scores = [len((heard & topic.near) - common) for topic in found]
+            if len(found) > 1 and max(scores) > min(scores):
+                found = [topic for topic, score in zip(found, scores, strict=True) if score == max(scores)]
         return found
-    if old:
-        return [topic for topic in found if _NEW not in topic.base]
-    twice = {word for topic in found if _NEW in topic.base for word in topic.base} - {_NEW}
-    return [topic for topic in found if _NEW in topic.base or not topic.base & twice]
 
 
-def _open(words: Sequence[str]) -> bool:
-    return bool({"what", "which"} & set(words))
-
-
-def _of_another_kind(topic: Topic, words: list[str], heard: list[str], own: set[str]) -> bool:
-    """Whether the noun that a question is for is none of the topic's, which has but a word beside it."""
-    related = topic.base | topic.more
-    if heard and heard[-1] in _ASKED_OF and heard[-1] not in related and topic.head not in own:
-        return True
-    if len(own) != 1 or topic.ordinals & ordinals(words):
-        return False
-    if topic.head in own and not (own == {_SAY} and "which" in words):
-        return False
-    if own != {_SAY}:
-        related = related | set(content(tokens(spoken_words(topic.value))))
-    for before, word in pairwise(words):
-        if before in ("which", "what") and word not in FILLING and concept(word) not in related:
-            return not (related - {_SAY}) & set(heard[1:2])
-    return False
-
-
-def _fits(topic: Topic, words: list[str]) -> bool:
-    """Whether a value can be the answer to such a question."""
-    joined = " ".join(words)
-    where = concept("where")
-    if "how much" in joined or "how many" in joined:
-        return isinstance(topic.value, _NUMBERS) and not isinstance(topic.value, bool)
-    if re.search(r"\bhow (?:long|often|far|old|soon|big)\b", joined):
-        return "long" in topic.base
-    if "when" in words or "why" in words:
-        return isinstance(topic.value, date) or bool({"when", "why", concept("reason")} & topic.base)
-    if "where" in words:
-        return where in topic.base | topic.more
-    return True
+def _lacks_noun(part: Phrase) -> bool:
+    """Whether a part is but the beginning of "your old and your new address"."""
+    return not (part.nouns or part.rest or part.one) and bool(part.ordinals or part.new or part.old)
 
 
 def _offered(topic: Topic, sentence: str) -> bool:
     """Whether a question offers the choice between values, of which one may be that of the fact."""
-    if not sentence.rstrip().endswith("?") or " or " not in sentence.casefold():
+    if not sentence.rstrip().endswith("?"):
         return False
-    text = sentence.casefold()
-    offered = [value for value in topic.values if re.search(rf"\b{re.escape(value)}\b", text)]
-    if len(offered) > 1:
+    if isinstance(topic.value, bool):
+        same = len(set(content(tokens(sentence))) & topic.base)
+        return same > 0 if _ON_OR_OFF.search(sentence) else same > 1 and _WISHES.search(sentence) is not None
+    text = sentence.casefold().replace("_", " ")
+    if " or " not in text or not isinstance(topic.value, str):
+        return False
+    values = (value.replace("_", " ") for value in topic.values)
+    if sum(re.search(rf"\b{re.escape(value)}\b", text) is not None for value in values) > 1:
         return True
-    value = spoken(topic.value).casefold()
-    offered_too = re.escape(value)
-    beside = re.search(rf"\bor (?:the |an? )?{offered_too}\b|\b{offered_too}(?: \w+)? or\b", text)
-    return beside is not None and isinstance(topic.value, str)
+    value = re.escape(spoken(topic.value).casefold().replace("_", " "))
+    return re.search(rf"\bor (?:the |an? )?{value}\b|\b{value}(?: \w+)? or\b", text) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from forgec.dialogue import Transcript, Utterance
 from forgec.users.user import UserPart
-from forgec_runtime.says import spoken
+from forgec.users.values import spoken
 
 
 class BriefedUser:

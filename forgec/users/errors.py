@@ -12,9 +12,9 @@ from forgec.dialogue import Message
 from forgec.users.asking import Asking
 from forgec.users.glossary import Glossary
 from forgec.users.questions import sentences
+from forgec.users.values import said, spoken
 from forgec.users.wording import content, tokens
 from forgec_runtime import Briefing, Known
-from forgec_runtime.says import said, spoken
 
 Kind: TypeAlias = Literal["invented", "withheld", "contradicted", "outside", "early", "never"]
 """What a user does wrong: it states what it was not given, keeps back what it is asked for, says otherwise than before,

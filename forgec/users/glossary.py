@@ -22,6 +22,12 @@ class Glossary:
     values: Mapping[str, frozenset[str]] = field(default_factory=dict)
     owners: Mapping[str, frozenset[str]] = field(default_factory=dict)
     """By the name of a column: the words of the tables that have it."""
+    objects: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By the name of a parameter: the nouns in the names of the tools that take it."""
+    uses: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By the name of a parameter: what the tools that take it do, the first words of their names and documentation."""
+    things: frozenset[str] = frozenset()
+    """The nouns in the names of all tables."""
     subjects: frozenset[str] = frozenset()
     """What the environment is about: the words of its name, and of its tools and tables."""
 
@@ -31,6 +37,8 @@ def glossary(environment: Environment) -> Glossary:
     words: dict[str, set[str]] = defaultdict(set)
     values: dict[str, set[str]] = defaultdict(set)
     owners: dict[str, set[str]] = defaultdict(set)
+    objects: dict[str, set[str]] = defaultdict(set)
+    uses: dict[str, set[str]] = defaultdict(set)
 
     def add(name: str, docs: Iterable[str], allowed: Iterable[Any]) -> None:
         for doc in docs:
@@ -38,18 +46,27 @@ def glossary(environment: Environment) -> Glossary:
         values[name].update(value.casefold() for value in allowed if isinstance(value, str))
 
     subjects = set(content(tokens(f"{environment.name.replace('_', ' ')} {environment.doc}")))
+    things: set[str] = set()
     for tool in (*environment.tools.values(), *environment.user_tools.values()):
-        subjects.update(content(tokens(tool.name.replace("_", " "))))
+        verb, *rest = tokens(tool.name.replace("_", " "))
+        named, does = content(rest), content([verb, *tokens(tool.doc)[:1]])
+        subjects.update(named, content([verb]))
         for name, schema in tool.schema["function"]["parameters"].get("properties", {}).items():
             add(name, [schema.get("description", "")], schema.get("enum", ()))
+            objects[name].update(named)
+            uses[name].update(does)
     for table in environment.tables:
         named = content(tokens(table.name.replace("_", " ").replace(".", " ")))
         subjects.update(named)
+        things.update(named)
         for column in table.columns:
             owners[column.name].update(named)
             add(column.name, [getattr(column.type, "doc", "")], getattr(column.type, "values", ()))
     return Glossary(
-        {name: frozenset(some) for name, some in words.items()},
-        {name: frozenset(some) for name, some in values.items()},
-        {name: frozenset(some) for name, some in owners.items()}, frozenset(subjects),
+        _frozen(words), _frozen(values), _frozen(owners), _frozen(objects), _frozen(uses), frozenset(things),
+        frozenset(subjects),
     )  # fmt: skip
+
+
+def _frozen(found: Mapping[str, set[str]]) -> dict[str, frozenset[str]]:
+    return {name: frozenset(some) for name, some in found.items()}

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from forgec.dialogue import ToolCall, Transcript, Utterance
 from forgec.users.prompted import revealed
 from forgec.users.user import UserPart
-from forgec_runtime.says import spoken
+from forgec.users.values import spoken
 
 HELP = """\
 Say what the user says; an empty line says nothing.

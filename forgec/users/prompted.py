@@ -8,8 +8,8 @@ from typing import Any
 from forgec.dialogue import ToolCall, Transcript, Utterance
 from forgec.llm.model import Model
 from forgec.users.user import UserPart
+from forgec.users.values import said, spoken
 from forgec_runtime import Briefing
-from forgec_runtime.says import said, spoken
 
 DONE, GIVES_UP = "[DONE]", "[GIVE UP]"
 

@@ -6,7 +6,8 @@ The same words in the same dialogue, in every process.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Sequence
 
 from forgec.dialogue import Message, Transcript, Utterance
 from forgec.users.asking import Asking
@@ -14,9 +15,9 @@ from forgec.users.instructed import Instructions
 from forgec.users.questions import sentences, wants_to_know
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
-from forgec.users.wording import concept, content, tokens
+from forgec.users.values import said, spoken
+from forgec.users.wording import content, tokens
 from forgec_runtime import Known
-from forgec_runtime.says import said, spoken
 
 PATIENCE = 3
 """After how many answers in a row that led to nothing new it gives up."""
@@ -82,7 +83,7 @@ class ScriptedUser:
         text = transcript[-1].content
         if not text.strip():
             return Utterance(text=NOT_HEARD)
-        asked = self._meant(self.asking.asked(text), text)
+        asked = self._meant(text)
         calls = self.instructions.named(text) or (() if asked else self.instructions.meant(text))
         return Utterance(calls=calls) if calls else await self._reply(text, asked)
 
@@ -128,23 +129,23 @@ class ScriptedUser:
         self.made.insert(0, self.waiting.pop(0))
         return self.made[0]
 
-    def _meant(self, asked: tuple[str, ...], text: str) -> tuple[str, ...]:
-        """The facts that are asked for; of several that no question tells apart one, unless all of them are meant."""
-        groups: dict[frozenset[str], list[str]] = defaultdict(list)
-        for name in asked:
-            groups[self.asking.alike(name)].append(name)
-        meant = {name for group in groups.values() for name in self._of_alike(group, text)}
-        return tuple(name for name in asked if name in meant)
+    def _meant(self, text: str) -> tuple[str, ...]:
+        """The facts that are asked for. Where the message does not tell which of several, it is the one of the request
+        that was made last, of those that were not told yet.
+        """
+        reading = self.asking.read(text)
+        chosen = set(reading.asked)
+        for group in reading.unclear:
+            chosen.add(self._of(group, chosen))
+        return tuple(name for name in self.facts if name in chosen)
 
-    def _of_alike(self, group: list[str], text: str) -> list[str]:
-        doc = self.facts[group[0]].doc.casefold()
-        if len(group) == 1 or text.casefold().count(doc) > 1 or _several(doc, text):
-            return group
+    def _of(self, group: Sequence[str], chosen: set[str]) -> str:
+        left = [name for name in group if name not in chosen] or list(group)
         for request in self.made:
-            spoken_of = [name for name in group if said(self.facts[name].value, [request])]
+            spoken_of = [name for name in left if said(self.facts[name].value, [request])]
             if spoken_of:
-                return [next((name for name in spoken_of if name not in self.told), spoken_of[0])]
-        return [next((name for name in group if name not in self.told), group[0])]
+                return next((name for name in spoken_of if name not in self.told), spoken_of[0])
+        return next((name for name in left if name not in self.told), left[0])
 
     def _told(self, text: str, reveals: tuple[str, ...] = ()) -> Utterance:
         self.dead_ends = 0
@@ -155,13 +156,6 @@ class ScriptedUser:
         if self.dead_ends > PATIENCE:
             return Utterance(text=GIVES_UP, done=True, gives_up=True)
         return Utterance(text=text, reveals=reveals)
-
-
-def _several(doc: str, text: str) -> bool:
-    """Whether a question is for more than one thing: "the order numbers" and not "the order number"."""
-    one = set(tokens(doc))
-    things = set(content(one))
-    return any(word.endswith("s") and word not in one and concept(word) in things for word in tokens(text))
 
 
 def _answer(fact: Known) -> str:

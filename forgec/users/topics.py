@@ -5,13 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from forgec.users.glossary import Glossary
+from forgec.users.phrases import phrase
 from forgec.users.questions import sentences
+from forgec.users.values import said
 from forgec.users.wording import FILLING, ORDINALS, concept, content, tokens
 from forgec_runtime import Briefing, Known
-from forgec_runtime.says import said
+
+NUMBER, NAME, FULL_NAME, ADDRESS, EMAIL = (concept(word) for word in ("number", "name", "fullname", "address", "email"))
+USER, USERNAME, AUTHOR = (concept(word) for word in ("user", "username", "author"))
+TITLE, DESCRIPTION = concept("title"), concept("description")
+FIRST, LAST = concept("firstname"), concept("lastname")
+NEW = concept("new")
+IDENTIFYING = frozenset({NUMBER, NAME, TITLE})
+"""What tells which one something is: whoever asks which ticket asks for its number."""
+POSTAL = frozenset(map(concept, ("street", "city", "town", "state", "country", "zip", "address1", "address2")))
 
 
 @dataclass(frozen=True)
@@ -19,51 +30,152 @@ class Topic:
     """A fact as it can be asked for."""
 
     name: str
+    value: Any
     base: frozenset[str]
     """The concepts of its name and of what it is to the user."""
-    head: str
-    """The first of those of what it is to the user."""
-    more: frozenset[str]
-    """Those of what the environment says of a parameter or column of its name."""
-    owners: frozenset[str]
-    """Those of the tables that have such a column."""
-    values: frozenset[str]
-    """What such a parameter may be."""
-    near: frozenset[str]
-    """Those of the sentences of the intent that say its value."""
-    ordinals: frozenset[int]
-    value: Any
+    heads: frozenset[str]
+    """Nouns that ask for it when they stand for themselves."""
+    verbs: frozenset[str]
+    """Verbs that ask for it: "how do you pay"."""
+    told: frozenset[str]
+    """What else it is described with: of "the novel you waited for", waiting."""
     opens: str
     """The question word that it is described with."""
+    ordinals: frozenset[int]
+    more: frozenset[str]
+    """What the environment says of a parameter or column of its name, and of the tables that have it."""
+    values: frozenset[str]
+    """What such a parameter may be."""
+    objects: frozenset[str]
+    """What the tools that take such a parameter are for: of `lend_book`, book."""
+    uses: frozenset[str]
+    """What these tools do."""
+    near: frozenset[str]
+    """The words of the sentences of intent and requests that say its value."""
+    fallback: bool
+    """Whether such a sentence says what is to be done when something else is not possible."""
     wanted: bool
     """Whether it is described as what the user wants."""
+
+    tried: bool
+    """Whether it is described as what the user gives first, before it gives what is right."""
+
+    @property
+    def is_new(self) -> bool:
+        return NEW in self.base and not self.tried
+
+    @property
+    def is_number(self) -> bool:
+        return isinstance(self.value, (int, float, Decimal)) and not isinstance(self.value, bool)
 
 
 def topics(briefing: Briefing, words: Glossary) -> list[Topic]:
     """Those of the facts that have a value."""
     facts = [fact for fact in briefing.facts if fact.value is not None]
     series = [_series(fact.name) for fact in facts]
-    own = [_described(fact) for fact in facts]
+    postal = sum(bool(content(tokens(fact.name.replace("_", " "))) and _base(fact) & POSTAL) for fact in facts) > 1
     found = []
-    for (stem_, tail), fact, (base, numbered, opens) in zip(series, facts, own, strict=True):
-        if stem_:
-            bases = [b for (other, _), (b, _, _) in zip(series, own, strict=True) if other == stem_]
-            base = frozenset().union(base, *bases)
-        if tail and not numbered:
-            numbered = frozenset().union(
-                *(n for (_, other), (_, n, _) in zip(series, own, strict=True) if other == tail)
-            )  # fmt: skip
-        known = _known_as(fact.name, words)
-        more = frozenset[str]().union(*(words.words.get(name, ()) for name in known))
-        values = frozenset[str]().union(*(words.values.get(name, ()) for name in known))
-        owners = frozenset[str]().union(*(words.owners.get(name, ()) for name in known))
+    for (stem_, tail), fact in zip(series, facts, strict=True):
         mates = [mate for (other, _), mate in zip(series, facts, strict=True) if stem_ and other == stem_]
-        heads = (_head(mate) for mate in (fact, *mates))
-        head = next(filter(None, heads), "")
-        near, wanted = _near(fact, briefing) - base, _wanted(fact)
-        more -= base
-        found.append(Topic(fact.name, base, head, more, owners, values, near, numbered, fact.value, opens, wanted))
+        ends = [mate for (_, other), mate in zip(series, facts, strict=True) if tail and other == tail]
+        found.append(_topic(fact, mates, ends, briefing, words, postal))
     return found
+
+
+def _topic(
+    fact: Known, mates: Sequence[Known], ends: Sequence[Known], briefing: Briefing, words: Glossary, postal: bool
+) -> Topic:
+    doc = phrase(fact.doc)
+    named = _known_as(fact.name, words)
+    base = _base(fact).union(*map(_base, mates))
+    numbered = (
+        doc.ordinals
+        or _counted(fact.name, [one.name for one in briefing.facts])
+        or frozenset[int]().union(*(phrase(end.doc).ordinals for end in ends))
+    )
+    objects = frozenset[str]().union(*(words.objects.get(name, ()) for name in named))
+    told = content(tokens(" ".join([briefing.intent, *(request.text for request in briefing.requests)])))
+    heads = frozenset[str]().union(
+        *(_heads(one, words, words.things.intersection(told), bool(mates)) for one in (fact, *mates))
+    )
+    if EMAIL in heads and not postal:
+        heads |= {ADDRESS}
+    if USERNAME in base:
+        heads |= {USERNAME, USER}
+    if heads & {NAME, FULL_NAME, USERNAME}:
+        heads |= {NAME, FULL_NAME}
+    near, fallback = _near(fact, briefing)
+    more = frozenset[str]().union(*(words.words.get(n, frozenset()) | words.owners.get(n, frozenset()) for n in named))
+    values = frozenset[str]().union(*(words.values.get(name, ()) for name in named))
+    uses = frozenset[str]().union(*(words.uses.get(name, ()) for name in named))
+    verbs = frozenset(doc.rest) if doc.wh and not doc.nouns else frozenset[str]()
+    return Topic(
+        name=fact.name, value=fact.value, base=base, heads=heads, verbs=verbs | heads, told=frozenset(doc.rest),
+        opens=doc.wh, ordinals=numbered, more=more - base, values=values, objects=objects, uses=uses, near=near - base,
+        fallback=fallback, wanted=_wanted(fact), tried=_TRIED.search(fact.doc) is not None,
+    )  # fmt: skip
+
+
+def _base(fact: Known) -> frozenset[str]:
+    """The concepts that a fact is described with."""
+    name = _bare(fact.name)
+    if not fact.doc and name in ("first", "last"):
+        name = f"{name}_name"
+    described = tokens(fact.doc)
+    named = [word for word in tokens(name.replace("_", " ")) if word not in ORDINALS and word not in FILLING]
+    base = {concept(word) for word in named if len(word) > 1} | set(content(described))
+    return frozenset(base | {concept(word) for word in described if word in ("where", "whose", "who", "done", "state")})
+
+
+def _heads(fact: Known, words: Glossary, things: frozenset[str], in_series: bool) -> frozenset[str]:
+    doc = phrase(fact.doc)
+    name = _bare(fact.name)
+    if not fact.doc and name in ("first", "last"):
+        name = f"{name}_name"
+    parts = [part for part in tokens(name.replace("_", " ")) if part not in FILLING | {"new", "id"} and len(part) > 1]
+    heads = {concept(part) for part in parts} if len(parts) == 1 or not fact.doc else set[str]()
+    if doc.nouns:
+        heads -= set(doc.rest)
+    if name.endswith("_id") and parts:
+        heads |= {concept(parts[-1])} if doc.nouns else {concept(parts[-1]), NUMBER}
+    heads |= _columns_of(fact, words)
+    whole_number = isinstance(fact.value, int) and not isinstance(fact.value, bool)
+    if doc.wh == "whose":
+        heads.add(AUTHOR)
+    elif doc.wh in ("what", "how") and doc.rest and not doc.direct:
+        heads.update(doc.rest)
+    elif doc.wh == "what" and _wanted(fact):
+        heads |= {TITLE, doc.head, *words.things}
+    elif doc.head:
+        heads.add(doc.head)
+        if doc.head == NUMBER and len(doc.nouns) > 1:
+            heads.add(doc.nouns[-2])
+        if doc.head in IDENTIFYING or doc.head == concept("what"):
+            heads.update(doc.of[:1])
+        if doc.head == TITLE and doc.of:
+            heads |= words.owners.get(name, frozenset())
+    if whole_number and (not doc.nouns or doc.nouns == (NUMBER,) or in_series):
+        heads |= {NUMBER, *things}
+    elif whole_number and heads & things:
+        heads.add(NUMBER)
+    return frozenset(heads - {""})
+
+
+def _columns_of(fact: Known, words: Glossary) -> frozenset[str]:
+    """The nouns of the parameters and columns that may have its value and few others."""
+    if not isinstance(fact.value, str):
+        return frozenset()
+    value = fact.value.casefold()
+    named = (tokens(name.replace("_", " ")) for name, some in words.values.items() if value in some)
+    return frozenset(concept(parts[-1]) for parts in named if parts)
+
+
+def _counted(name: str, names: Sequence[str]) -> frozenset[int]:
+    """The place of a fact among those named alike: of `order_id_2`, 2."""
+    found = re.fullmatch(r"[a-z_]+_([0-9]+)", name)
+    if found:
+        return frozenset({int(found[1])})
+    return frozenset({1}) if f"{name}_2" in names or f"{name}_3" in names else frozenset()
 
 
 def _wanted(fact: Known) -> bool:
@@ -71,52 +183,39 @@ def _wanted(fact: Known) -> bool:
     return "you" in words and bool(words & {"want", "like", "wish"} or {"are", "after"} <= words)
 
 
-def _head(fact: Known) -> str:
-    return next(iter(content(tokens(fact.doc or fact.name))), "")
-
-
 def _known_as(name: str, words: Glossary) -> list[str]:
     """The parameters and columns that a fact is named after."""
-    parts = name.split("_")
-    names = {name, parts[0], parts[-1], f"{name}_name", f"{name}_id"}
+    stem_ = _bare(name)
+    bare = stem_.removeprefix("new_")
+    parts = stem_.split("_")
+    names = {stem_, bare, parts[0], parts[-1], f"{bare}_name", f"{bare}_id"}
     return sorted(names & (words.words.keys() | words.values.keys() | words.owners.keys()))
 
 
 def _series(name: str) -> tuple[str, str]:
-    """What facts that differ in a number or a letter at their end have in common, and that end."""
-    found = re.fullmatch(r"([a-z_]+?)_?([0-9]+|(?<=_)[a-z])", name)
-    return (found[1], found[2]) if found else ("", "")
+    """What facts such as `ramp_a` or `n2`, which share a description, have in common, and their end."""
+    found = re.fullmatch(r"([a-z_]+?)(?:_([a-z])|(?<!_)([0-9]+))", name)
+    return (found[1], found[2] or found[3]) if found else ("", "")
 
 
-def _described(fact: Known) -> tuple[frozenset[str], frozenset[int], str]:
-    """The concepts that a fact is described with, the places in a list, and the question word."""
-    name, doc = _series(fact.name)[0] or fact.name, fact.doc
-    if not doc and name in ("first", "last"):
-        name = f"{name}_name"
-    described = tokens(doc)
-    named = [word for word in tokens(name.replace("_", " ")) if word not in ORDINALS and word not in FILLING]
-    base = {concept(word) for word in named if len(word) > 1} | set(content(described))
-    base |= {concept(word) for word in described if word in ("where", "whose", "who", "done", "other", "state")}
-    if base & {concept("firstname"), concept("lastname"), concept("name")}:
-        base.add(concept("fullname"))
-    opens = described[0] if described and described[0] in ("which", "who", "how") else ""
-    return frozenset(base), ordinals(described), opens
+def _bare(name: str) -> str:
+    """A name without its end: of `order_id_2`, `order_id`."""
+    return _series(name)[0] or re.sub(r"_[0-9]+$", "", name)
 
 
-def _near(fact: Known, briefing: Briefing) -> frozenset[str]:
-    texts = [briefing.intent, *(request.text for request in briefing.requests)]
-    return frozenset(
-        word for text in texts for sentence in sentences(" ".join(text.split()))
-        if said(fact.value, [sentence]) for word in content(tokens(sentence))
-    )  # fmt: skip
+_TRIED = re.compile(r"\byou (?:give|try|say) first\b")
+_FALLBACK = re.compile(r"(?<=[.)']) (?=If (?:that|it)\b|When (?:that|it)\b)")
 
 
-def ordinals(words: Sequence[str]) -> frozenset[int]:
-    """The places in a list that are named: of "the second ticket", 2."""
-    found = set()
-    for i, word in enumerate(words):
-        if word in ORDINALS and (
-            len(words) <= 3 if i == 0 else words[i - 1] in ("the", "your", "and", "of", "a", "for")
-        ):  # fmt: skip
-            found.add(ORDINALS[word])
-    return frozenset(found)
+def _near(fact: Known, briefing: Briefing) -> tuple[frozenset[str], bool]:
+    """The words of the texts that say its value, and whether they are for when something else is not possible."""
+    near: set[str] = set()
+    fallback = False
+    texts = [(sentence, False) for sentence in sentences(" ".join(briefing.intent.split()))]
+    for request in briefing.requests:
+        texts += [(one, place > 0) for place, one in enumerate(_FALLBACK.split(" ".join(request.text.split())))]
+    for text, otherwise in texts:
+        if said(fact.value, [text]):
+            near.update(content(tokens(text)))
+            fallback = fallback or otherwise
+    return frozenset(near), fallback

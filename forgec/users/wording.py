@@ -6,61 +6,77 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+import snowballstemmer
+
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_PLURAL = re.compile(r"(?<=ss)es$|s$")
+_STEMMER = snowballstemmer.stemmer("english")
 
 COMPOUNDS = {
     ("e", "mail"): "email", ("mail", "address"): "email", ("email", "address"): "email", ("user", "name"): "username",
     ("user", "id"): "userid", ("log", "in"): "login", ("log", "on"): "login", ("sign", "in"): "login",
     ("zip", "code"): "zip", ("postal", "code"): "zip", ("post", "code"): "zip", ("full", "name"): "fullname",
-    ("your", "name"): "fullname", ("first", "name"): "firstname", ("given", "name"): "firstname",
-    ("last", "name"): "lastname", ("family", "name"): "lastname", ("all", "right"): "alright",
-    ("pass", "word"): "password", ("login", "name"): "username", ("account", "name"): "username",
-    ("your", "id"): "userid",
+    ("complete", "name"): "fullname", ("your", "name"): "your fullname", ("first", "name"): "firstname",
+    ("given", "name"): "firstname", ("last", "name"): "lastname", ("family", "name"): "lastname",
+    ("all", "right"): "alright", ("pass", "word"): "password", ("login", "name"): "username",
+    ("account", "name"): "username", ("your", "id"): "your userid", ("secret", "word"): "password",
+    ("waiting", "list"): "waitlist", ("wait", "list"): "waitlist", ("take", "out"): "borrow",
+    ("take", "home"): "borrow",
+    ("check", "out"): "borrow", ("hand", "back"): "return", ("bring", "back"): "return", ("take", "back"): "return",
+    ("give", "back"): "return", ("send", "back"): "return", ("bringing", "back"): "return",
+    ("handing", "back"): "return", ("sending", "back"): "return", ("giving", "back"): "return",
+    ("taking", "back"): "return", ("log", "out"): "logout", ("sign", "out"): "logout", ("went", "missing"): "lost",
+    ("gone", "missing"): "lost", ("as", "well"): "also",
 }  # fmt: skip
 """Two words that are one."""
 
 _SAME = (
     "email mail",
     "zip postcode postal zipcode",
-    "phone telephone mobile cell cellphone",
+    "phone telephone mobile cell cellphone line sim",
     "number id no num identifier",
-    "password passcode passphrase secret",
+    "password passcode passphrase",
     "author writer novelist whose wrote written",
     "pay payment paid settle",
     "urgent urgency priority important importance pressing critical",
-    "describe description detail say text",
-    "title titled called call heading headline",
+    "describe description detail say text read wording wrong happen",
+    "title titled called call heading headline entitled subject about",
     "shelf shelves section category genre",
     "gigabyte gb data gig",
-    "resolution resolve solution fix done remedy",
+    "resolution resolve solution fix fixed done remedy mend repair cure solve",
     "app application",
     "where place location locate room located spot",
-    "new from_now_on",
-    "reserve wait waiting",
-    "lost missing left",
+    "area district region neighbourhood neighborhood quarter part",
+    "reserve reservation wait waiting waitlist queue hold",
+    "lost missing left gone lose",
     "firstname forename",
     "lastname surname",
     "book novel",
     "summer summertime",
-    "want wish",
+    "way means manner",
     "date day",
     "amount sum",
+    "lend borrow lent",
+    "return back bring",
+    "exchange swap",
+    "send ship shipment delivered deliver",
+    "edit change update modify",
+    "reason why",
+    "roaming abroad",
+    "state province",
 )
 """Words of English that mean the same when somebody is asked for something; the first stands for all."""
 
-SUFFIXES = ("ations", "ation", "ings", "ing", "ed", "es", "s")
+
+def listed(text: str) -> frozenset[str]:
+    """The words of a list that is written as a text."""
+    return frozenset(text.split())
 
 
 @lru_cache(maxsize=10_000)
 def stem(word: str) -> str:
-    """A word without its ending: rough, and the same for all forms of most words."""
-    for suffix in SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
-            word = word[: -len(suffix)]
-            break
-    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiosl":
-        word = word[:-1]
-    return word[:-1] if len(word) > 3 and word.endswith("e") else word
+    """A word without its ending, by Snowball's rules for English."""
+    return str(_STEMMER.stemWord(word))
 
 
 _CONCEPT = {stem(word): stem(group.split()[0]) for group in _SAME for word in group.split()}
@@ -79,9 +95,11 @@ def tokens(text: str) -> list[str]:
     joined: list[str] = []
     for word in found:
         word = word[:-2] if word.endswith("'s") else word
-        pair = (joined[-1], word) if joined else ("", word)
-        if pair in COMPOUNDS:
-            joined[-1] = COMPOUNDS[pair]
+        before = joined[-1] if joined else ""
+        one = COMPOUNDS.get((before, word)) or COMPOUNDS.get((before.removesuffix("s"), word))
+        many = COMPOUNDS.get((before, _PLURAL.sub("", word))) if word.endswith("s") and not one else None
+        if one or many:
+            joined[-1:] = (one or f"{many}s").split()
         elif joined and joined[-1] == word == "email":
             continue
         else:
@@ -94,180 +112,18 @@ def content(words: Iterable[str]) -> list[str]:
     return [concept(word) for word in words if word not in FILLING]
 
 
-FILLING = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "or",
-        "the",
-        "of",
-        "on",
-        "in",
-        "at",
-        "to",
-        "for",
-        "from",
-        "by",
-        "with",
-        "about",
-        "as",
-        "into",
-        "over",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "them",
-        "they",
-        "their",
-        "there",
-        "here",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "am",
-        "do",
-        "does",
-        "did",
-        "done's",
-        "have",
-        "has",
-        "had",
-        "having",
-        "will",
-        "would",
-        "shall",
-        "should",
-        "can",
-        "could",
-        "may",
-        "might",
-        "must",
-        "i",
-        "i'll",
-        "i'd",
-        "i'm",
-        "i've",
-        "me",
-        "my",
-        "we",
-        "us",
-        "our",
-        "you",
-        "your",
-        "yours",
-        "you'd",
-        "you'll",
-        "you're",
-        "what",
-        "which",
-        "so",
-        "if",
-        "then",
-        "than",
-        "also",
-        "too",
-        "just",
-        "only",
-        "any",
-        "some",
-        "all",
-        "both",
-        "well",
-        "not",
-        "no",
-        "yes",
-        "ok",
-        "okay",
-        "please",
-        "kindly",
-        "thanks",
-        "thank",
-        "great",
-        "sure",
-        "happy",
-        "help",
-        "need",
-        "want",
-        "wants",
-        "like",
-        "wanted",
-        "give",
-        "tell",
-        "share",
-        "provide",
-        "enter",
-        "type",
-        "state",
-        "confirm",
-        "specify",
-        "supply",
-        "let",
-        "know",
-        "list",
-        "send",
-        "sent",
-        "ask",
-        "get",
-        "got",
-        "take",
-        "find",
-        "look",
-        "see",
-        "use",
-        "used",
-        "using",
-        "such",
-        "own",
-        "very",
-        "much",
-        "many",
-        "how",
-        "now",
-        "again",
-        "able",
-        "go",
-        "going",
-        "before",
-        "after",
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-        "one",
-        "two",
-        "three",
-        "other",
-        "hello",
-        "hi",
-        "dear",
-        "when",
-        "who's",
-        "what's",
-        "i.e",
-        "ie",
-        "e.g",
-        "eg",
-        "etc",
-        "exactly",
-        "instead",
-        "currently",
-        "correct",
-        "right",
-    ]
+FILLING = listed(
+    """
+    a an and or the of on in at to for from by with about as into over it its this that these those them they
+    their there here is are was were be been being am do does did done's have has had having will would shall
+    should can could may might must i i'll i'd i'm i've me my we us our you your yours you'd you'll you're what
+    which so if then than also too just only any some all both well not no yes ok okay please kindly thanks
+    thank great sure happy help need want wants like wanted give tell share provide enter type state confirm
+    specify supply let know list send sent ask get got take find look see use used using such own very much many
+    how now again able go going before after first second third fourth fifth sixth seventh eighth ninth tenth
+    one two three other hello hi dear when who's what's i.e ie e.g eg etc exactly instead currently correct
+    right
+    """
 )
 """Words that say nothing of what is asked for."""
 

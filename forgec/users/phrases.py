@@ -1,0 +1,339 @@
+"""Parts of questions taken apart: the question word, the noun that is asked for, what it is of, and all that is beside.
+
+By the few words that tell where nouns begin and end (articles, prepositions, pronouns, auxiliaries); nothing else is
+known of English grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from forgec.users.wording import FILLING, ORDINALS, concept, listed, tokens
+
+WH = listed("what which whose who whom where when how why what's who's where's how's")
+DETERMINERS = listed("a an the this that these those your my our his her their its any some each every all both")
+_PREPOSITIONS = listed(
+    "of on in at to for from by with about as into over under behind regarding concerning towards toward through via "
+    "within without between among up down off against"
+)
+_PRONOUNS = listed(
+    "yourself i you we they he she it me us them i'll i'd i'm i've you'd you'll you're you've we'll we'd"
+)
+_AUXILIARIES = listed(
+    "is are was were be been being am do does did have has had having will would shall should can could may might must "
+    "isn't aren't wasn't don't doesn't didn't"
+)
+_TELLING = listed(
+    "include repeat spell identify verify authenticate clarify indicate reply double gather collect login trouble "
+    "bother out up down back again once else exactly begin start ask asking asked try says goes comes gets"
+)
+"""Verbs and particles that stand beside what is asked for and never are it."""
+_SAYING = listed("say read contain mean look include")
+_JOINTS = listed("and or so if then than but because since that while once whether")
+_CLOSED = WH | _PREPOSITIONS | _PRONOUNS | _AUXILIARIES | _JOINTS | _TELLING
+_SEVERAL = listed("both two three four five six all these those them")
+NEW = listed("new replacement updated future")
+OLD = listed("old current currently existing present previous registered")
+_ONE_THING = listed("details digits words gigabytes")
+_ITS = listed("it them those these")
+_ONES = listed("one ones")
+_OF = listed("of for")
+_ON = listed("on about in")
+_KINDS = listed("kind sort type kinds sorts types")
+ADJECTIVES = frozenset(
+    map(
+        concept,
+        listed("""
+    full complete whole entire exact precise correct valid right proper actual real own personal preferred
+    preference desired intended wanted short brief quick little further additional more extra other another
+    different remaining rest registered associated linked attached connected specific particular certain
+    following same main primary usual chosen selected needed required necessary available possible final next
+    last please favourite favorite good best suitable appropriate relevant respective high low big large great
+    delivery shipping postal home level total kind sort type way piece bit sentence couple pair set thing
+    """),
+    )
+)
+"""What may stand beside any noun and leaves it what it is."""
+NEUTRAL = ADJECTIVES | frozenset(
+    map(
+        concept,
+        listed("""
+    account library member membership customer profile record file system desk help list online present moment
+    mind information info matter problem issue trouble request case fault error defect situation incident month
+    time today now stead town city entry verification security identification purpose purposes reference
+    confirmation difference amount
+    """),
+    )
+)
+"""What may stand beside a noun that says by itself what it is: an account has one password, but many a number."""
+_WAY = concept("way")
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A part of a question."""
+
+    wh: str
+    """The question word; empty where there is none."""
+    direct: bool
+    """Whether the noun is what is asked for: "which book", "what is the title", and not "what shall the book"."""
+    owner: str
+    """Of "which ticket's title", ticket."""
+    nouns: tuple[str, ...]
+    """The concepts of the noun that is asked for, with what stands before it; the noun itself comes last."""
+    of: tuple[str, ...]
+    """Those of what it is of, or for."""
+    on: tuple[str, ...]
+    """Those of what it is on, about or in."""
+    rest: tuple[str, ...]
+    """All others: verbs and what is told beside."""
+    ordinals: frozenset[int]
+    new: bool
+    old: bool
+    several: bool
+    one: bool
+    """Whether it says "one" where a noun would be."""
+    it: bool
+    """Whether it says "it" where a noun would be."""
+    verb: str
+    """What it begins with, if that is no noun: of "describe the problem", describe."""
+    quantity: bool
+    """Whether it asks how much, or how many."""
+    personal: bool
+    """Whether it asks what the user or the agent does: "where do you want it from"."""
+
+    @property
+    def head(self) -> str:
+        return self.nouns[-1] if self.nouns else ""
+
+    def standing_for(self, other: Phrase) -> Phrase:
+        """The same with the noun of another, for which it says "one" or "it"."""
+        return replace(
+            self, nouns=other.nouns, of=(*self.of, *other.of), on=(*self.on, *other.on),
+            new=self.new or (other.new and not self.old), old=self.old or (other.old and not self.new),
+            ordinals=self.ordinals or other.ordinals, one=False, it=False,
+        )  # fmt: skip
+
+    def about(self, noun: str) -> Phrase:
+        """The same of another noun alone."""
+        return replace(self, nouns=(noun,))
+
+    def of_that(self, other: Phrase) -> Phrase:
+        """The same of what another names: "its number"."""
+        return replace(self, of=(*self.of, *other.nouns))
+
+    @property
+    def beside(self) -> frozenset[str]:
+        """What stands beside the noun and what it is of."""
+        return frozenset((*self.nouns[:-1], *self.of))
+
+    @property
+    def concepts(self) -> frozenset[str]:
+        return frozenset((*self.nouns, *self.of, *self.on, *self.rest))
+
+
+_GENITIVE = re.compile(r"\b(?:which|what) (?:[\w-]+ )?([\w-]+)(?:'s|s') [\w-]+", re.IGNORECASE)
+_BECOMES = re.compile(
+    r"\b(?:from (?:now|here) on|in (?:the )?future|"
+    r"(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: (?!it\b)\w+)? to|(?:replace|replaces|replacing)\b)"
+)
+_PERSONAL = re.compile(r"\b(?:do|did|would|should|shall|can|could|may|are|were|will) (?:you|i|we)\b")
+_SEVERAL_OF = re.compile(
+    r"\b(?:both|two|three|four|five|six|all (?:the|your|of|their|these|those|three|four|five|six))\b"
+)
+_IN_PLACE = re.compile(
+    r"\b(?:(?:in place|instead|in lieu) of|rather than) "
+    r"(?:it|that|(?:the |your )?(?:old|current|present|existing)(?: \w+)?)\b"
+)
+_AT_PRESENT = re.compile(r"\b(?:at present|at the moment|on file|so far|up to now|as of now)\b")
+
+
+def phrase(text: str) -> Phrase:
+    """A part of a question, taken apart."""
+    plain = " ".join(text.casefold().replace("\u2019", "'").split())
+    words = _with_state(tokens(plain))
+    owner = _GENITIVE.search(plain)
+    wh, direct, nouns, of, on, used, quantity = _noun(words)
+    joined = " ".join(words)
+    while len(nouns) > 1 and nouns[-1] in NEUTRAL:
+        nouns.pop()  # "the priority level"
+    if nouns == [_WAY] and wh in ("what", "which"):
+        wh, nouns = "how", []
+    apart = NEW | OLD | ORDINALS.keys() | FILLING
+    rest = [concept(word) for i, word in enumerate(words) if i not in used and word not in apart | _CLOSED | {"more"}]
+    if not wh and words[:2].count("name"):
+        rest = [word for word in rest if word != concept("name")]  # "name the two tasks"
+    if "other" in words:
+        rest.append(concept("other"))
+    if _is_about(words, used):
+        rest.append(concept("about"))
+    new = bool(NEW & set(words)) or _BECOMES.search(joined) is not None or _IN_PLACE.search(joined) is not None
+    old = bool(OLD & set(tokens(_IN_PLACE.sub(" ", joined)))) or (not new and _AT_PRESENT.search(joined) is not None)
+    told = [words[i] for i in sorted(used)]
+    several = _SEVERAL_OF.search(joined) is not None or any(_is_plural(word) for word in told)
+    one = bool(_ONES & set(words[:6])) and not nouns
+    new = new or (one and "instead" in words)
+    verb = next((concept(word) for word in words if _is_content(word)), "")
+    return Phrase(
+        wh=wh, direct=direct, owner=concept(owner[1]) if owner else "", nouns=tuple(nouns), of=tuple(of), on=tuple(on),
+        rest=tuple(rest), ordinals=_ordinals(words), new=new, old=old, several=several, one=one,
+        it=bool(_ITS & set(words)) and not nouns, verb=verb if verb in rest[:1] else "", quantity=quantity,
+        personal=_PERSONAL.search(joined) is not None,
+    )  # fmt: skip
+
+
+def _with_state(words: list[str]) -> list[str]:
+    """Words in which a state is told from stating."""
+    beside = DETERMINERS | NEW | {"city", "which", "what"}
+    return [
+        "province" if word == "state" and (len(words) == 1 or (words[i - 1 : i] == [] and words[1] in _AUXILIARIES)
+                                           or (i > 0 and words[i - 1] in beside)) else word
+        for i, word in enumerate(words)
+    ]  # fmt: skip
+
+
+def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[str], set[int], bool]:
+    """The question word, whether it is for the noun, the noun, what it is of, what it is on, the places of all these
+    words, and whether an amount is asked for.
+    """
+    start = next((i for i, word in enumerate(words) if word in WH), None)
+    if start is not None and any(DETERMINERS & set(words[:i]) for i in _noun_at(words[:start], 0)[:1]):
+        start = None  # "the book whose waiting list you are on"
+    wh, quantity, direct = "", False, True
+    used: set[int] = set()
+    if start is None:
+        places = _noun_at(words, 0)
+    else:
+        wh = words[start].removesuffix("'s")
+        after = start + 1
+        if wh == "how" and words[after : after + 1] and words[after] in ("much", "many"):
+            quantity, after = True, after + 1
+        if words[after : after + 1] == ["of"]:
+            after += 1
+        behind = wh in ("which", "what", "whose") or quantity or (wh == "how" and not _verbal(words, after))
+        places = _run(words, after) if behind else []
+        if wh == "how" and not quantity and len(places) == 1 and concept(words[places[0]]) in ADJECTIVES:
+            places = []  # "how high shall the priority be"
+        clause = words[start] in ("what", "which") and words[after : after + 1] and words[after] in DETERMINERS
+        direct = not clause or words[-1] in ("is", "are", "was", "were")  # "what the ticket says"
+        if not places and not quantity:
+            places = _noun_at(words, after)
+            direct = wh in ("what", "which", "who") and (
+                words[start].endswith("'s") or words[after : after + 1] in (["is"], ["are"], ["was"], ["were"])
+                or (bool(places) and words[places[-1] + 1 :] == ["be"]) or words[-2:] == ["to", "be"]
+            )  # fmt: skip
+    if _is_about(words, places) and start is not None and places and places[0] > start + 1:
+        direct = False  # "what's the ticket about"
+    of, on = list[str](), list[str]()
+    if not wh and places and _led_by(words, places[0]) in _PREPOSITIONS and words[places[-1] + 1 :][:1]:
+        second = _run(words, places[-1] + 1) if words[places[-1] + 1] in DETERMINERS else []
+        if second:  # "for the ticket a title"
+            used.update(places)
+            of += [concept(words[i]) for i in places]
+            places = second
+    if places and words[places[-1]] in _KINDS and words[places[-1] + 1 :][:1] == ["of"]:
+        places = _run(words, places[-1] + 2) or places
+    used.update(places)
+    nouns = [concept(words[i]) for i in places]
+    end = places[-1] + 1 if places else len(words)
+    while end < len(words) and words[end] in _OF | _ON:
+        owned = _run(words, end + 1)
+        if not owned:
+            break
+        (of if words[end] in _OF else on).extend(concept(words[i]) for i in owned)
+        used.update(owned)
+        end = owned[-1] + 1
+    return wh, direct, nouns, of, on, used, quantity
+
+
+def _is_about(words: Sequence[str], places: Iterable[int]) -> bool:
+    """Whether it is asked what something is about, and not about what somebody talks."""
+    return words[-1:] == ["about"] and (len(words) - 2 in places or words[-2:-1] in (["it"], ["is"], ["that"]))
+
+
+def _led_by(words: Sequence[str], place: int) -> str:
+    """What stands before a noun and its article."""
+    while place and words[place - 1] in DETERMINERS | NEW | OLD:
+        place -= 1
+    return words[place - 1] if place else ""
+
+
+def mentioned(text: str) -> list[Phrase]:
+    """All nouns of a text, each as a phrase of its own."""
+    words = _with_state(tokens(text))
+    found, start = [], 0
+    while start < len(words):
+        places = _run(words, start)
+        if places:
+            found.append(phrase(" ".join(words[start : places[-1] + 1])))
+        start = max(start, *places) + 1 if places else start + 1
+    return found
+
+
+def _verbal(words: Sequence[str], place: int) -> bool:
+    """Whether no adjective follows: "how do you", not "how urgent is"."""
+    return place >= len(words) or words[place] in _AUXILIARIES | _PRONOUNS | FILLING
+
+
+def _noun_at(words: Sequence[str], start: int) -> list[int]:
+    """The places of the first noun from a place on: behind an article, or where none has to stand."""
+    for i in range(start, len(words)):
+        word = words[i]
+        before = words[i - 1] if i else ""
+        if word in DETERMINERS:
+            if _ONES & set(words[i + 1 : i + 3]) and not any(map(_is_content, words[i + 1 : i + 3])):
+                return []  # "the second one"
+            found = _run(words, i)
+            if found:
+                return found
+        elif _is_content(word) and before not in _PRONOUNS | _AUXILIARIES | {"to", "please"}:
+            if words[i + 1 : i + 2] and words[i + 1] in DETERMINERS | WH | {"me", "us", "it", "them"}:
+                continue  # "describe the problem"
+            return _run(words, i)
+        elif _is_content(word) and before == "please" and not (set(words[i + 1 : i + 2]) & (DETERMINERS | WH)):
+            return _run(words, i)
+    return []
+
+
+def _run(words: Sequence[str], start: int) -> list[int]:
+    """The places of the words with a meaning of the noun that begins at a place."""
+    found: list[int] = []
+    for i in range(start, len(words)):
+        word = words[i]
+        if word in _ONES or (found and word in DETERMINERS):
+            break
+        if word in DETERMINERS | NEW | OLD | _SEVERAL or word in ORDINALS or word == "more":
+            continue
+        if not _is_content(word):
+            break
+        if found and len(word) > 4 and word.endswith(("ed", "ing")):
+            break
+        if found and word in _SAYING:
+            break
+        if found and _is_plural(word) and set(words[i + 1 : i + 2]) & DETERMINERS:
+            break  # "which order contains the item"
+        if word.endswith("ly") and len(word) > 4:
+            continue
+        found.append(i)
+    return found
+
+
+def _is_content(word: str) -> bool:
+    return not (word in FILLING or word in _CLOSED or word.isdigit())
+
+
+def _is_plural(word: str) -> bool:
+    return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) and word not in _ONE_THING
+
+
+def _ordinals(words: Sequence[str]) -> frozenset[int]:
+    """The places in a list that are named: of "the second ticket", 2."""
+    found = set()
+    for i, word in enumerate(words):
+        if word in ORDINALS and not (word == "other" and set(words[i + 1 : i + 2]) & _SEVERAL) and (
+            len(words) <= 3 if i == 0 else words[i - 1] in ("the", "your", "and", "of", "a", "for", "which", "what")
+        ):  # fmt: skip
+            found.add(ORDINALS[word])
+    return frozenset(found)
