@@ -39,10 +39,10 @@ IDLE = 20.0
 """Seconds after which the server whose sessions are abandoned drops them."""
 WAVES = 3
 """How often as many episodes are played to see whether memory grows."""
-GROWTH = 32.0
-"""KB that memory may grow by an episode: what allocators keep, but no episode that is held."""
-NOISE = 16.0
-"""MB by which memory differs from one look to the next."""
+GROWTH = 24.0
+"""KB that memory may grow by an episode. DuckDB makes it grow by 15 or so; an episode that is held takes 13 more."""
+ENOUGH = 1000
+"""Episodes at a time from which on memory is judged: below, it differs by more from one look to the next."""
 
 
 def main() -> int:
@@ -253,8 +253,8 @@ class Contract:
         self._is("sessions after all", {kind: visits.counted()[kind] for kind in ("open", "playing")},
                  {"open": 0, "playing": 0})  # fmt: skip
         print(f"memory of the library's server, MB: {', '.join(f'{one:.1f}' for one in held)}")
-        grown = 1024 * (held[-1] - held[1] - NOISE) / (WAVES * self.episodes)
-        if grown > GROWTH:
+        grown = 1024 * (held[-1] - held[1]) / (WAVES * self.episodes)
+        if grown > GROWTH and self.episodes >= ENOUGH:
             self.wrong.append(f"memory grows by {grown:.1f} KB an episode")
 
     def _is(self, what: str, found: object, expected: object) -> None:
