@@ -73,7 +73,7 @@ def annotation(cell: Cell) -> str:
 
 _TYPED = (
     "call.rows", "call.row", "call.find", "call.single", "call.where", "call.document", "call.documents", "sql.ordered",
-    "sql.zipped", "sql.only", "len", "bool", "Decimal", "date", "datetime",
+    "sql.zipped", "sql.only", "sql.first", "len", "bool", "Decimal", "date", "datetime",
 )  # fmt: skip
 
 

@@ -93,7 +93,8 @@ class Lowering:
 
     def condition(self, tree: exp.Expr) -> ast.expr:
         """Python that is true exactly where the condition is TRUE; false and NULL are alike."""
-        return py.conjunction([py.truth(self.value(part).node) for part in operands(tree, exp.And)])
+        parts = [self.value(part) for part in operands(tree, exp.And)]
+        return py.conjunction([part.holds or py.truth(part.node) for part in parts])
 
     def failure(self, tree: exp.Expr) -> ast.expr:
         """Python that is true exactly where the condition is FALSE: NULL passes."""

@@ -75,11 +75,11 @@ def _position(low: Lowering, node: exp.Expr) -> Lowered:
     return Lowered(py.call("sql.list_position", given.node, element.node), Integer(), True)
 
 
-def _sorted(twin: str) -> Handler:
+def _sorted(twin: str, plain: str | None = None) -> Handler:
     def lower(low: Lowering, node: exp.Expr) -> Lowered:
         given, of = _list(low, node.this)
         _check_alike(of)
-        return strict(twin, given.type, given)
+        return strict(plain if plain and not given.optional else twin, given.type, given)
 
     return lower
 
@@ -189,7 +189,7 @@ NAMED: dict[str, Handler] = {
 }
 TWINS: dict[type[exp.Expr], Handler] = {
     exp.ArrayContains: _contains,
-    exp.ArraySort: _sorted("sql.list_sort"),
+    exp.ArraySort: _sorted("sql.list_sort", "sorted"),
     exp.ArrayDistinct: _sorted("sql.list_distinct"),
     exp.ArrayConcat: _concat,
     exp.ArrayAppend: _append,

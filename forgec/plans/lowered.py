@@ -21,11 +21,15 @@ class NoTwin(Exception):
 
 @dataclass(frozen=True)
 class Lowered:
-    """A Python expression, its type, and whether it can be None."""
+    """A Python expression, its type, and whether it can be None.
+
+    `holds` is simpler Python that is true exactly where the expression is TRUE, for where NULL and FALSE are alike.
+    """
 
     node: ast.expr
     type: Type
     optional: bool
+    holds: ast.expr | None = None
 
 
 Handler: TypeAlias = "Callable[[Lowering, exp.Expr], Lowered]"

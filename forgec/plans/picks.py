@@ -231,7 +231,9 @@ def _extreme(low: Lowering, select: exp.Expr, item: exp.Expr) -> Lowered:
 
 def row(low: Lowering, select: exp.Expr) -> ast.expr:
     """The only row of a select, or None."""
-    return py.call("sql.only", _listed(low, select, None))
+    listed = _listed(low, select, None)
+    first = _first(listed)
+    return first if first is not None else py.call("sql.only", listed)
 
 
 def rows(low: Lowering, select: exp.Expr) -> ast.expr:
@@ -269,6 +271,15 @@ def _listed(
         raise NoTwin("an order that DuckDB knows")
     found = _cut(py.call("sql.ordered", picked.each(None), *by_row), limit)
     return found if made is None else ast.ListComp(made, [py.loop(name, found)])
+
+
+def _first(listed: ast.expr) -> ast.expr | None:
+    """The row that `sql.ordered(...)[:1]` has, or None; None for other lists."""
+    if not isinstance(listed, ast.Subscript) or not isinstance(listed.value, ast.Call):
+        return None
+    ordered, cut = listed.value, listed.slice
+    one = isinstance(cut, ast.Slice) and isinstance(cut.upper, ast.Constant) and cut.upper.value == 1
+    return py.call("sql.first", *ordered.args) if one and ast.unparse(ordered.func) == "sql.ordered" else None
 
 
 def _picked(low: Lowering, select: exp.Expr, *, aggregate: bool = False) -> Pick:

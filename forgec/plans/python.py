@@ -9,7 +9,7 @@ import decimal
 import keyword
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 _OURS = {
     "call", "sql", "t", "functions", "actions", "date", "datetime", "timedelta", "Decimal", "Refusal", "Any", "Call",
@@ -129,6 +129,19 @@ def truth(value: ast.expr) -> ast.expr:
     """`value` where only its truth counts: `rows` for `bool(rows)`."""
     called = isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "bool"
     return value.args[0] if called and isinstance(value, ast.Call) else value
+
+
+def is_or_none(value: ast.expr) -> TypeGuard[ast.BoolOp]:
+    """Whether this is `one or None`."""
+    if not isinstance(value, ast.BoolOp) or not isinstance(value.op, ast.Or) or len(value.values) != 2:
+        return False
+    last = value.values[1]
+    return isinstance(last, ast.Constant) and last.value is None
+
+
+def is_empty(value: ast.expr) -> bool:
+    """Whether this is `[]`."""
+    return isinstance(value, ast.List) and not value.elts
 
 
 def ends(lines: Sequence[ast.stmt]) -> bool:

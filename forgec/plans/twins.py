@@ -45,7 +45,8 @@ def _logic(operator: type[ast.boolop], twin: str) -> Handler:
 def _not(low: Lowering, node: exp.Expr) -> Lowered:
     part = low.value(node.this)
     if part.optional:
-        return Lowered(py.call("sql.not_", part.node), Boolean(), True)
+        holds = py.compare(part.node, ast.Is(), ast.Constant(False))
+        return Lowered(py.call("sql.not_", part.node), Boolean(), True, holds)
     return Lowered(py.negated(part.node), Boolean(), False)
 
 
@@ -53,9 +54,11 @@ def _comparison(operator: type[ast.cmpop], twin: str) -> Handler:
     def lower(low: Lowering, node: exp.Expr) -> Lowered:
         left, right = alike(low, node.this, node.expression)
         optional = left.optional or right.optional
-        if optional:
-            return Lowered(py.call(twin, left.node, right.node), Boolean(), True)
-        return Lowered(py.compare(left.node, operator(), right.node), Boolean(), False)
+        plain = py.compare(left.node, operator(), right.node)
+        if optional:  # a value equals no NULL, which is no more than None here
+            known = operator is ast.Eq and not (left.optional and right.optional)
+            return Lowered(py.call(twin, left.node, right.node), Boolean(), True, plain if known else None)
+        return Lowered(plain, Boolean(), False)
 
     return lower
 
@@ -98,6 +101,8 @@ def _between(low: Lowering, node: exp.Expr) -> Lowered:
 def _coalesce(low: Lowering, node: exp.Expr) -> Lowered:
     parts, type_ = united(low, node, [node.this, *node.expressions])
     optional = all(part.optional for part in parts)
+    if isinstance(type_, List) and len(parts) == 2 and py.is_or_none(parts[0].node) and py.is_empty(parts[1].node):
+        return Lowered(parts[0].node.values[0], type_, False)  # such as what rows hold, which is NULL for no rows
     return Lowered(py.call("sql.coalesce", *(part.node for part in parts)), type_, optional)
 
 

@@ -42,7 +42,7 @@ def loss_charge(call: Call, book_id: str) -> Decimal | None:
         sql.field(call.find(BOOKS, book_id), "price"),
         (
             Decimal("0.00")
-            if sql.eq(sql.field(call.find(BOOKS, book_id), "shelf"), "children")
+            if sql.field(call.find(BOOKS, book_id), "shelf") == "children"
             else Decimal("5.00")
         ),
     )

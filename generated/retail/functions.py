@@ -10,14 +10,7 @@ from .schema import ORDERS_ITEMS
 
 
 def item_ids_of(call: Call, order_id: str) -> list[str]:
-    result: list[str] = sql.coalesce(
-        [
-            orders_items_row["item_id"]
-            for orders_items_row in sql.ordered(
-                call.where(ORDERS_ITEMS, "order_id", order_id), "pos"
-            )
-        ]
-        or None,
-        [],
-    )
-    return result
+    return [
+        orders_items_row["item_id"]
+        for orders_items_row in sql.ordered(call.where(ORDERS_ITEMS, "order_id", order_id), "pos")
+    ]

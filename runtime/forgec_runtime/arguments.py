@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from .limits import MAX_ARGUMENTS, weight
+from .limits import MAX_ARGUMENTS, weight, weight_at_most
 from .results import from_json
 from .tool import REQUIRED
-from .types import MAX_NAMED, Mismatch, did_you_mean
+from .types import MAX_NAMED, MAX_TEXT, Mismatch, did_you_mean
 
 if TYPE_CHECKING:
     from .tool import Tool
@@ -34,15 +34,23 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
     decoders = tool.decoders
     values: list[Any] | str | None = None
     if len(given) == len(decoders):
+        values = []
         try:
-            values = [decode(given[name]) for name, decode in decoders]
+            for name, decode, is_text in decoders:
+                value = given[name]
+                if is_text and type(value) is str and len(value) <= MAX_TEXT and value.isascii() and "\0" not in value:
+                    values.append(value)  # most are like this, and need not be asked more
+                else:
+                    values.append(decode(value))
         except (KeyError, Mismatch):  # also for a value that is null
             values = None
     if values is None:
         values = _one_by_one(tool, given)
         if isinstance(values, str):
             return values
-    return _TOO_LARGE if tool.takes_many and weight(values) > MAX_ARGUMENTS else values
+    if tool.takes_many and weight_at_most(values) >= MAX_ARGUMENTS and weight(values) > MAX_ARGUMENTS:
+        return _TOO_LARGE
+    return values
 
 
 def _one_by_one(tool: Tool, given: Mapping[str, Any]) -> list[Any] | str:

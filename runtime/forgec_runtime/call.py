@@ -10,7 +10,7 @@ from .constraints import Constraints
 from .documents import Document, document
 from .episode import Episode, Overlay
 from .errors import ENDED_TEXT, Ask, Fault, Fetch, Refusal
-from .limits import MAX_HELD, MAX_RESULT, row_weight, too_long, too_much_held, weight, weight_of
+from .limits import MAX_HELD, MAX_RESULT, row_weight, too_long, too_much_held, weight, weight_at_most, weight_of
 from .results import Result, to_json
 from .schema import Index, Key, Table
 from .sql import text
@@ -32,10 +32,10 @@ AtOnce = Callable[["Call", Fetch | Ask], list[dict[str, Any]]]
 """Fetches what one call wants: rows into the cache, or the answer of a query, which it gives."""
 
 
-def _inside(table: Table[Row], rows: Iterable[Row], parent: tuple[Any, ...]) -> list[Row]:
+def _inside(table: Table[Row], rows: Sequence[Row], parent: tuple[Any, ...]) -> Sequence[Row]:
     """Those of the rows below the first key of `parent` that are below all of them."""
     if len(parent) == 1:
-        return list(rows)
+        return rows
     inherited = itemgetter(*table.inherited)
     return [row for row in rows if inherited(row) == parent]
 
@@ -201,6 +201,8 @@ class Call:
         if value is None or (type(value) is tuple and None in value):
             return []
         rows = self._at_first(table, column, value)
+        if self.staged is None and self.episode.overlay is None:
+            return list(rows)
         changed = self._changed(table.name)
         if not changed:
             return list(rows)
@@ -213,7 +215,10 @@ class Call:
     def _at_first(self, table: Table[Row], column: str | Index, value: Any) -> Sequence[Row]:
         """The rows of the world that have a value in a column."""
         base = self.episode.base
-        index = base.index(table, column)
+        index: Mapping[Any, Sequence[Row]] | None
+        index = base.indexes[table.name].get(column if type(column) is str else cast("Index", column).sql)
+        if index is None:
+            index = base.index(table, column)
         rows = index.get(value)
         if rows is None:
             if base.whole[table.name]:
@@ -222,11 +227,11 @@ class Call:
             rows = index[value]
         return rows
 
-    def under(self, table: Table[Row], parent: tuple[Any, ...]) -> list[Row]:
+    def under(self, table: Table[Row], parent: tuple[Any, ...]) -> Sequence[Row]:
         """The rows of a nested table that belong to the row around them with this key, in no certain order."""
         return _inside(table, self.where(table, table.key[0], parent[0]), parent)
 
-    def under_at_first(self, table: Table[Row], parent: tuple[Any, ...]) -> list[Row]:
+    def under_at_first(self, table: Table[Row], parent: tuple[Any, ...]) -> Sequence[Row]:
         """The rows of a nested table that belonged to the row around them with this key at the start."""
         return _inside(table, self._at_first(table, table.key[0], parent[0]), parent)
 
@@ -284,23 +289,27 @@ class Call:
         if table.makes_keys:
             made = self._free_key(table) if table.keys else self._next_key(table)
             values = {table.key[-1]: made, **values}
-        elif table.numbered is not None:
-            parent = tuple(values[name] for name in table.inherited)
-            last = max((row[table.numbered] for row in self.under(table, parent)), default=0)
-            values = {table.numbered: last + 1, **values}
+        elif (number := table.numbered) is not None:
+            parent = tuple([values[name] for name in table.inherited])
+            last = max([row[number] for row in self.under(table, parent)], default=0)
+            values = {number: last + 1, **values}
         row: Row = {name: values[name] for name in table.names}  # type: ignore[assignment]
         key = table.key_of(row)
         if self.find(table, key) is not None:
             raise self.violation(f"{table.title}: {text(key)} already exists")
-        return self._stage(table, key, row, row_weight(row.values()))
+        return self._stage(table, key, row, weight_at_most(values.values()))
 
     def update(self, table: Table[Row], row: Row, changes: Mapping[str, Any]) -> Row:
         """Change columns of a row. Raises `Refusal` for a row that must not be."""
         changed: Row = {**row, **changes}  # type: ignore[assignment]
         key = table.key_of(changed)
-        taken = row_weight(changes.values())
+        taken = weight_at_most(changes.values())
         if not self._is_counted(table.name, key):
-            taken += self._weight_at_first(table, key, row)
+            weights = self.episode.base.weights[table.name]
+            at_first = weights.get(key)
+            if at_first is None:
+                at_first = weights[key] = row_weight(row.values())
+            taken += at_first
         return self._stage(table, key, changed, taken)
 
     def delete(self, table: Table[Row], row: Row) -> None:
@@ -310,13 +319,17 @@ class Call:
                 self.delete(nested, inner)
         key = table.key_of(row)
         self._staged_rows(table)[key] = None
-        self._weigh(weight(key))
+        self.weight += weight(key)
+        if self.weight > MAX_HELD:
+            self._weigh_exactly()
 
     def _stage(self, table: Table[Row], key: Key, row: Row, taken: int) -> Row:
         if table.check is not None:
             table.check(self, row)
         self._staged_rows(table)[key] = row
-        self._weigh(taken)
+        self.weight += taken
+        if self.weight > MAX_HELD:
+            self._weigh_exactly()
         return row
 
     def _is_counted(self, name: str, key: Key) -> bool:
@@ -326,21 +339,11 @@ class Call:
             overlay is not None and key in overlay.get(name, ())
         )
 
-    def _weight_at_first(self, table: Table[Any], key: Key, row: Mapping[str, Any]) -> int:
-        """What a row of the world takes: counted once for all episodes."""
-        weights = self.episode.base.weights[table.name]
-        taken = weights.get(key)
-        if taken is None:
-            taken = weights[key] = row_weight(row.values())
-        return taken
-
-    def _weigh(self, taken: int) -> None:
-        """Count what was staged, too much rather than too little. Raises `Refusal` for too much."""
-        self.weight += taken
+    def _weigh_exactly(self) -> None:
+        """Count what was staged anew: so far, it may have been too much. Raises `Refusal` for too much."""
+        self.weight = sum(map(weight_of, (self.staged or {}).values()))
         if self.weight > MAX_HELD:
-            self.weight = sum(map(weight_of, (self.staged or {}).values()))
-            if self.weight > MAX_HELD:
-                raise too_much_held()
+            raise too_much_held()
 
     def _staged_rows(self, table: Table[Any]) -> dict[Key, Any]:
         staged = self.staged

@@ -6,7 +6,7 @@ part of one, is shared: nobody may change it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,18 +17,21 @@ if TYPE_CHECKING:
 
 MAX_DOCUMENTS = 10_000
 """Documents kept of a table."""
-Under = Callable[["Table[Any]", tuple[Any, ...]], list[Any]]
+Under = Callable[["Table[Any]", tuple[Any, ...]], Sequence[Any]]
 """The rows of a nested table that belong to the row around them with this key."""
 
 
 class Document(dict[str, Any]):
-    """A document of a world; `text` is its JSON once somebody has asked for it."""
+    """A document of a world; `text` is its JSON once somebody has asked for it, and `lists` its nested rows by number,
+    those of a list where an episode has changed any.
+    """
 
-    __slots__ = ("text",)
+    __slots__ = ("lists", "text")
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
         super().__init__(parts)
         self.text: str | None = None
+        self.lists: dict[str, dict[Any, Any]] = {}
 
 
 def document(call: Call, table: Table[Any], row: Mapping[str, Any]) -> dict[str, Any]:
@@ -36,19 +39,23 @@ def document(call: Call, table: Table[Any], row: Mapping[str, Any]) -> dict[str,
     if table.parent is not None or not table.nested:
         return _whole(table, row, call.under)
     key = table.key_of(row)
-    known = call.episode.base.documents[table.name].get(key) or _of_the_world(call, table, key)
+    base, overlay, staged = call.episode.base, call.episode.overlay, call.staged
+    known = base.documents[table.name].get(key) or _of_the_world(call, table, key)
     if known is None:
         return _whole(table, row, call.under)
-    overlay, staged = call.episode.overlay, call.staged
-    if overlay is None and staged is None:
-        return known
-    changed = [part for part in table.nested if _is_changed(overlay, part, key) or _is_changed(staged, part, key)]
-    if not changed and row is call.episode.base.cache[table.name].get(key):
-        return known
-    found = {**known, **row}  # in the order of what is known
-    for part in changed:
-        found[part.last] = _nested(part, (key,), call.under)
-    return found
+    layers = [layer for layer in (overlay, staged) if layer is not None and not table.below.isdisjoint(layer)]
+    found: dict[str, Any] | None = None
+    if row is not base.cache[table.name].get(key):
+        found = {**known, **row}  # in the order of what is known
+    for part in table.nested if layers else ():
+        if part.nested:
+            if _is_changed(layers, part, key):
+                found = found or {**known}
+                found[part.last] = _nested(part, (key,), call.under)
+        elif changes := _changes(layers, part.name, key):
+            found = found or {**known}
+            found[part.last] = _amended(part, _at_first(call, part, key, known), changes)
+    return known if found is None else found
 
 
 def _of_the_world(call: Call, table: Table[Any], key: Key) -> Document | None:
@@ -65,14 +72,54 @@ def _of_the_world(call: Call, table: Table[Any], key: Key) -> Document | None:
     return known
 
 
-def _is_changed(changes: Overlay | None, table: Table[Any], first: Any) -> bool:
+def _is_changed(layers: list[Overlay], table: Table[Any], first: Any) -> bool:
     """Whether there are changed rows of a nested table, or of those nested in it, below a key."""
-    if changes is None:
-        return False
-    for key in changes.get(table.name, ()):
-        if key[0] == first:
-            return True
-    return bool(table.nested) and any(_is_changed(changes, inner, first) for inner in table.nested)
+    for layer in layers:
+        for key in layer.get(table.name, ()):
+            if key[0] == first:
+                return True
+    return bool(table.nested) and any(_is_changed(layers, inner, first) for inner in table.nested)
+
+
+def _at_first(call: Call, table: Table[Any], first: Any, known: Document) -> dict[Any, Any]:
+    """The rows of a nested table below a key as they were in the world, by the last column of their keys, in order."""
+    if table.kind == "map":
+        return cast("dict[Any, Any]", known[table.last])
+    rows = known.lists.get(table.last)
+    if rows is None:
+        last = table.key[-1]
+        numbers = sorted(row[last] for row in call.under_at_first(table, (first,)))
+        rows = known.lists[table.last] = dict(zip(numbers, known[table.last], strict=True))
+    return rows
+
+
+def _changes(layers: list[Overlay], name: str, first: Any) -> dict[Any, Any] | None:
+    """The changed rows of a nested table below a key, by the last column of theirs; None for none."""
+    found: dict[Any, Any] | None = None
+    for layer in layers:
+        rows = layer.get(name)
+        if rows is None:
+            continue
+        for key, row in rows.items():
+            if key[0] == first:
+                if found is None:
+                    found = {}
+                found[key[-1]] = row
+    return found
+
+
+def _amended(table: Table[Any], rows: dict[Any, Any], changes: dict[Any, Any]) -> Any:
+    """The rows of a nested table below one key, by the last column of theirs, with what was changed of them."""
+    now, more = {**rows}, False
+    for last, row in changes.items():
+        if row is None:
+            now.pop(last, None)
+        else:
+            more = more or last not in rows
+            now[last] = {name: row[name] for name in cast("tuple[str, ...]", table.parts)}
+    if more:
+        now = {last: now[last] for last in sorted(now)}
+    return now if table.kind == "map" else list(now.values())
 
 
 def _whole(table: Table[Any], row: Mapping[str, Any], under: Under) -> dict[str, Any]:

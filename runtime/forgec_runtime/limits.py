@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .errors import Refusal
+from .results import to_bytes
 
 MAX_ARGUMENTS = 1_000_000
 """Of the arguments of one call: characters, or bytes, of their JSON, and what they weigh."""
@@ -40,6 +41,22 @@ def row_weight(values: Iterable[Any]) -> int:
     taken = 0
     for value in values:  # most are texts, and this runs for every row that is written
         taken += 1 + len(value) if type(value) is str else weight(value)
+    return taken
+
+
+def weight_at_most(values: Iterable[Any]) -> int:
+    """No less than what values take, found sooner: of what has parts, as many as its JSON has bytes."""
+    taken = 0
+    for value in values:
+        if type(value) is str:
+            taken += 1 + len(value)
+        elif type(value) is dict or type(value) is list:
+            try:
+                taken += len(to_bytes(value))
+            except TypeError:
+                taken += weight(value)
+        else:
+            taken += 1
     return taken
 
 

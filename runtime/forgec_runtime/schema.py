@@ -104,6 +104,11 @@ class Table(Generic[Row]):
         return tuple(part for part in self.parts if isinstance(part, Table))
 
     @cached_property
+    def below(self) -> frozenset[str]:
+        """The names of all tables that are nested in this one, and in these."""
+        return frozenset(name for table in self.nested for name in (table.name, *table.below))
+
+    @cached_property
     def document(self) -> frozenset[str]:
         """What a row has with those nested in it."""
         return frozenset({*self.names, *(table.last for table in self.nested)})

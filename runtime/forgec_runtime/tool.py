@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from .results import json_able
-from .types import List, Map, Record, Type, described, nullable
+from .types import List, Map, Record, Text, Type, described, nullable
 
 if TYPE_CHECKING:
     from .schema import Table
@@ -78,9 +78,9 @@ class Tool:
         return len(self.parameters) > 10 or any(isinstance(p.type, List | Map | Record) for p in self.parameters)
 
     @cached_property
-    def decoders(self) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-        """The parameters, each with what decodes a value of it."""
-        return tuple((parameter.name, parameter.type.decode) for parameter in self.parameters)
+    def decoders(self) -> tuple[tuple[str, Callable[[Any], Any], bool], ...]:
+        """The parameters, each with what decodes a value of it, and whether it is a text."""
+        return tuple((one.name, one.type.decode, isinstance(one.type, Text)) for one in self.parameters)
 
     @cached_property
     def schema(self) -> dict[str, Any]:

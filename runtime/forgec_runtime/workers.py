@@ -165,8 +165,14 @@ class Workers:
         """
         with self._lock:
             places: dict[Process, list[int]] = {}
-            for i, call in enumerate(calls):
-                places.setdefault(call[0]._here(), []).append(i)
+            for i, (episode, _, _) in enumerate(calls):
+                worker = episode._worker
+                if worker is None or worker.ended or episode.lost:
+                    episode._here()  # says why it cannot go on
+                elif worker in places:
+                    places[worker].append(i)
+                else:
+                    places[worker] = [i]
             step = _Step(self._crew, calls, by)
             step.run(places)
             self._remember(step)
@@ -232,7 +238,10 @@ class Workers:
     def _remember(self, step: _Step) -> None:
         """Have snapshots in the place of calls that are too many to be remembered."""
         self._kept += step.sent
-        long = step.episodes(MAX_MADE)
+        long: dict[Process, list[RemoteEpisode]] = {}
+        for one in step.long:
+            if not one.lost:
+                long.setdefault(one._here(), []).append(one)
         if self._kept > MAX_KEPT:
             self._kept = 0
             held = [(worker, list(worker.episodes.values())) for worker in self._crew.processes]
@@ -252,6 +261,8 @@ class _Step:
     def __init__(self, crew: Crew, calls: Sequence[StepCall], by: Side | None) -> None:
         self.results: list[Any] = [None] * len(calls)
         self.sent = 0
+        self.long: dict[RemoteEpisode, None] = {}
+        """Its episodes that have made many calls since they began or were saved."""
         self._crew, self._calls, self._by = crew, calls, by
 
     def run(self, places: dict[Process, list[int]]) -> None:
@@ -259,14 +270,6 @@ class _Step:
         for worker, (undone, died) in self._attempt(places).items():
             if died or len(places[worker]) > 1:
                 self._again(worker, undone)
-
-    def episodes(self, made: int) -> dict[Process, list[RemoteEpisode]]:
-        """Its episodes that have made so many calls since they began or were saved."""
-        found: dict[Process, list[RemoteEpisode]] = {}
-        for one in dict.fromkeys(call[0] for call in self._calls):
-            if len(one.made) >= made and not one.lost:
-                found.setdefault(one._here(), []).append(one)
-        return found
 
     def _again(self, worker: Process, indices: list[int]) -> None:
         middle = (len(indices) + 1) // 2
@@ -282,17 +285,20 @@ class _Step:
     def _attempt(self, places: dict[Process, list[int]]) -> dict[Process, tuple[list[int], str]]:
         """Make calls; gives those that workers did not come to, and how the worker died, if it has."""
         sent: dict[Process, tuple[bytes, list[int]]] = {}
+        blank: dict[Process, list[Result]] = {}
 
         def messages() -> Iterator[tuple[Process, bytes]]:
             for worker, indices in places.items():
                 sent[worker] = self._message([i for i in indices if not self._calls[i][0].lost])
                 yield worker, sent[worker][0]
+            for worker, (_, indices) in sent.items():  # while the workers work
+                blank[worker] = [Result("ok", "") for _ in indices]
 
         undone: dict[Process, tuple[list[int], str]] = {}
         for worker, (kind, told) in self._crew.talk(messages()).items():
             data, indices = sent[worker]
             try:
-                stopped = self._place(data, indices, told) if kind == "ok" else indices
+                stopped = self._place(data, indices, blank[worker], told) if kind == "ok" else indices
             except (ValueError, TypeError, IndexError, KeyError):
                 kind, stopped = "confused", indices
             if kind not in ("ok", "dead"):
@@ -325,17 +331,22 @@ class _Step:
             return False
         return True
 
-    def _place(self, data: bytes, indices: list[int], reply: _Reply) -> list[int]:
-        """Take the answer to a message; gives the calls that were stopped."""
+    def _place(self, data: bytes, indices: list[int], found: list[Result], reply: _Reply) -> list[int]:
+        """Take the answer to a message into results; gives the calls that were stopped."""
         texts, others, changed = reply
-        found = [Result("ok", text) for text in texts]
+        for result, text in zip(found, texts, strict=True):
+            result.text = text
         for i, kind, detail in others:
             if kind not in _KINDS:
                 raise ValueError(kind)
             found[i].kind, found[i].detail = kind, detail
+        results, calls = self.results, self._calls
         for i, result in zip(indices, found, strict=True):
-            self.results[i] = result
+            results[i] = result
         for place in changed:
             found[place].changed = True
-            self._calls[indices[place]][0].made.append((data, place))
+            episode = calls[indices[place]][0]
+            episode.made.append((data, place))
+            if len(episode.made) >= MAX_MADE:
+                self.long[episode] = None
         return [indices[i] for i, _, detail in others if detail == STOPPED]

@@ -151,7 +151,7 @@ class Base:
         """What `documents` has put together of rows and those nested in them."""
         self.weights: dict[str, dict[Key, int]] = {name: {} for name in tables}
         """What rows take that episodes have changed."""
-        self._indexes: dict[str, dict[str | tuple[str, ...], dict[Any, list[Any]]]] = {name: {} for name in tables}
+        self.indexes: dict[str, dict[str | tuple[str, ...], dict[Any, list[Any]]]] = {name: {} for name in tables}
         """By table, and by the name of a column or the SQL of expressions."""
         lock(connection)
         for name, table in tables.items():
@@ -178,7 +178,7 @@ class Base:
 
     def index(self, table: Table[Any], column: str | Index) -> Mapping[Any, Sequence[Any]]:
         """The rows by what they have in a column: of a table in memory all of them, of others those fetched."""
-        indexes = self._indexes[table.name]
+        indexes = self.indexes[table.name]
         by = column if isinstance(column, str) else column.sql
         index = indexes.get(by)
         if index is None:
@@ -205,7 +205,7 @@ class Base:
         for row_values in self.connection.execute(statement, lists).fetchall():
             row = dict(zip(table.names, row_values, strict=True))
             found[by.of(row)].append(row)
-        self._indexes[table.name][column if isinstance(column, str) else column.sql].update(found)
+        self.indexes[table.name][column if isinstance(column, str) else column.sql].update(found)
 
     def under(self, table: Table[Any], parent: tuple[Any, ...]) -> list[dict[str, Any]]:
         """The rows of a nested table whose keys begin so."""
@@ -222,7 +222,7 @@ class Base:
                 for key in list(islice(cache, len(cache) - MAX_CACHED)):
                     del cache[key]
             if not self.whole[name]:
-                for index in self._indexes[name].values():
+                for index in self.indexes[name].values():
                     _shorten(index)
             if len(self.weights[name]) > MAX_CACHED:
                 self.weights[name].clear()

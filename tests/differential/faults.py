@@ -60,8 +60,8 @@ _COMPILER = (
     Fault(
         "the sides of a comparison are exchanged",
         _TWINS,
-        "py.compare(left.node, operator(), right.node), Boolean(), False)\n\n    return lower\n\n\ndef _null_safe",
-        "py.compare(right.node, operator(), left.node), Boolean(), False)\n\n    return lower\n\n\ndef _null_safe",
+        "plain = py.compare(left.node, operator(), right.node)",
+        "plain = py.compare(right.node, operator(), left.node)",
     ),
     Fault(
         "a comparison with NULL is computed as one of values",
@@ -72,7 +72,7 @@ _COMPILER = (
     Fault(
         "not NULL is true",
         _TWINS,
-        'Lowered(py.call("sql.not_", part.node), Boolean(), True)',
+        'Lowered(py.call("sql.not_", part.node), Boolean(), True, holds)',
         "Lowered(py.negated(part.node), Boolean(), True)",
         tools="logic",
     ),
@@ -346,7 +346,7 @@ _RUNTIME = (
     Fault(
         "a row of a list takes the number of one that is gone",
         _CALL,
-        "last = max((row[table.numbered] for row in self.under(table, parent)), default=0)",
+        "last = max([row[number] for row in self.under(table, parent)], default=0)",
         "last = len(self.under(table, parent))",
         tools="add_cup drop_cups tray",
     ),
@@ -356,6 +356,20 @@ _RUNTIME = (
         "rows = sorted(under(table, parent), key=itemgetter(last))",
         "rows = under(table, parent)",
         tools="add_cup spoons tray",
+    ),
+    Fault(
+        "a new row of a map comes last",
+        _DOCUMENTS,
+        "    if more:",
+        "    if False:",
+        tools="lid tray",
+    ),
+    Fault(
+        "a deleted row of a list is still told",
+        _DOCUMENTS,
+        "now.pop(last, None)",
+        "pass",
+        tools="crumb tray unlid",
     ),
     Fault(
         "a row deep inside needs no row around it",
@@ -757,8 +771,8 @@ _RUNTIME = (
     Fault(
         "a list has all elements that it has once",
         f"{_SQL}.lists",
-        "return not _lacking(a, b)",
-        "return set(a) >= set(b)",
+        "else not _lacking(a, b)",
+        "else set(a) >= set(b)",
         tools="of_lists",
     ),
     Fault(

@@ -34,15 +34,13 @@ def exchange_delivered_order_items(
     difference: float = 0.0
 
     for swap in call.each(swaps):
-        item = sql.only(
-            sql.ordered(
-                [
-                    orders_items_row
-                    for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
-                    if sql.eq(orders_items_row["item_id"], swap["old_id"])
-                ],
-                "pos",
-            )[:1]
+        item = sql.first(
+            [
+                orders_items_row
+                for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
+                if orders_items_row["item_id"] == swap["old_id"]
+            ],
+            "pos",
         )
         if item is None:
             raise Refusal(f"Item {sql.text(swap['old_id'])} not found")
@@ -58,8 +56,9 @@ def exchange_delivered_order_items(
     method = call.find(USERS_PAYMENT_METHODS, (o["user_id"], payment_method_id))
     if method is None:
         raise Refusal("Payment method not found")
-    if not sql.not_(
+    if (
         sql.and_(method["source"] == "gift_card", sql.lt(method["balance"], difference))
+        is not False
     ):
         raise Refusal("Insufficient gift card balance to pay for the price difference")
 
@@ -68,8 +67,8 @@ def exchange_delivered_order_items(
         o,
         {
             "status": "exchange requested",
-            "exchange_items": sql.list_sort(item_ids),
-            "exchange_new_items": sql.list_sort(new_item_ids),
+            "exchange_items": sorted(item_ids),
+            "exchange_new_items": sorted(new_item_ids),
             "exchange_payment_method_id": payment_method_id,
             "exchange_price_difference": difference,
         },

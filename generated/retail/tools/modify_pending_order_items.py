@@ -42,15 +42,13 @@ def modify_pending_order_items(
     for swap in call.each(swaps):
         if not sql.ne(swap["old_id"], swap["new_id"]):
             raise Refusal("The new item id should be different from the old item id")
-        item = sql.only(
-            sql.ordered(
-                [
-                    orders_items_row
-                    for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
-                    if sql.eq(orders_items_row["item_id"], swap["old_id"])
-                ],
-                "pos",
-            )[:1]
+        item = sql.first(
+            [
+                orders_items_row
+                for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
+                if orders_items_row["item_id"] == swap["old_id"]
+            ],
+            "pos",
         )
         if item is None:
             raise Refusal(f"Item {sql.text(swap['old_id'])} not found")
@@ -64,8 +62,9 @@ def modify_pending_order_items(
     method = call.find(USERS_PAYMENT_METHODS, (o["user_id"], payment_method_id))
     if method is None:
         raise Refusal("Payment method not found")
-    if not sql.not_(
+    if (
         sql.and_(method["source"] == "gift_card", sql.lt(method["balance"], difference))
+        is not False
     ):
         raise Refusal("Insufficient gift card balance to pay for the new item")
 
@@ -85,15 +84,13 @@ def modify_pending_order_items(
     actions.charge(call, o["user_id"], payment_method_id, difference)
 
     for swap_2 in call.each(swaps):
-        item_2 = sql.only(
-            sql.ordered(
-                [
-                    orders_items_row
-                    for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
-                    if sql.eq(orders_items_row["item_id"], swap_2["old_id"])
-                ],
-                "pos",
-            )[:1]
+        item_2 = sql.first(
+            [
+                orders_items_row
+                for orders_items_row in call.where(ORDERS_ITEMS, "order_id", order_id)
+                if orders_items_row["item_id"] == swap_2["old_id"]
+            ],
+            "pos",
         )
         if item_2 is None:
             raise Refusal(f"Item {sql.text(swap_2['old_id'])} not found")

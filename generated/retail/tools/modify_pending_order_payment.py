@@ -29,15 +29,16 @@ def modify_pending_order_payment(
     paid = call.find(ORDERS_PAYMENT_HISTORY, (order_id, 1))
     if not (
         len(call.where(ORDERS_PAYMENT_HISTORY, "order_id", order_id)) == 1
-        and sql.eq(sql.field(paid, "transaction_type"), "payment")
+        and sql.field(paid, "transaction_type") == "payment"
     ):
         raise Refusal("There should be exactly one payment for a pending order")
     if not sql.ne(sql.field(paid, "payment_method_id"), payment_method_id):
         raise Refusal("The new payment method should be different from the current one")
-    if not sql.not_(
+    if (
         sql.and_(
             method["source"] == "gift_card", sql.lt(method["balance"], sql.field(paid, "amount"))
         )
+        is not False
     ):
         raise Refusal("Insufficient gift card balance to pay for the order")
 

@@ -42,7 +42,7 @@ def return_delivered_order_items(
         o,
         {
             "status": "return requested",
-            "return_items": sql.list_sort(item_ids),
+            "return_items": sorted(item_ids),
             "return_payment_method_id": payment_method_id,
         },
     )

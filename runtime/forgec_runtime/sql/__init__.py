@@ -72,7 +72,7 @@ from forgec_runtime.sql.numbers import (
     sub,
     whole,
 )
-from forgec_runtime.sql.rows import only, ordered
+from forgec_runtime.sql.rows import first, only, ordered
 from forgec_runtime.sql.texts import (
     bounded,
     contains,
@@ -137,6 +137,7 @@ __all__ = [
     "eq",
     "field",
     "finite",
+    "first",
     "first_missing",
     "floor",
     "formatted",

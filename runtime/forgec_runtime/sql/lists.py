@@ -30,7 +30,7 @@ def zipped(lists: Mapping[str, Sequence[Any] | None], position: str) -> list[dic
     columns = [values or () for values in lists.values()]
     names = (*lists, position)
     numbers = range(1, max(map(len, columns)) + 1)
-    return [dict(zip(names, row, strict=True)) for row in zip_longest(*columns, numbers)]
+    return [dict(zip(names, row)) for row in zip_longest(*columns, numbers)]  # noqa: B905  as many by their making
 
 
 def list_contains(a: list[Any] | None, wanted: Any) -> Any:
@@ -113,15 +113,15 @@ def list_has_any(a: list[Any], b: list[Any]) -> Any:
     return not set(a).isdisjoint(b)
 
 
-@strict
-def contains_all(a: list[Any], b: list[Any]) -> Any:
+def contains_all(a: list[Any] | None, b: list[Any] | None) -> Any:
     """Whether `a` has each element of `b` at least as often."""
-    return not _lacking(a, b)
+    return None if a is None or b is None else not _lacking(a, b)
 
 
-@strict
-def first_missing(a: list[Any], b: list[Any]) -> Any:
+def first_missing(a: list[Any] | None, b: list[Any] | None) -> Any:
     """The first element of `b` that `a` has less often; NULL if there is none."""
+    if a is None or b is None:
+        return None
     missing = _lacking(a, b)
     return next((part for part in b if part in missing), None) if missing else None
 

@@ -17,12 +17,19 @@ def ordered(rows: list[Row], *columns: str) -> list[Row]:
     if len(rows) < 2:
         return rows
     for column in reversed(columns):
-        name, descends = column.removeprefix("-"), column.startswith("-")
+        descends = column[0] == "-"
+        name = column[1:] if descends else column
         try:
             rows = sorted(rows, key=itemgetter(name), reverse=descends)
         except TypeError:  # a NULL is not compared with values
             rows = sorted(rows, key=lambda row: ((row[name] is None) is not descends, row[name]), reverse=descends)
     return rows
+
+
+def first(rows: list[Row], *columns: str) -> Row | None:
+    """The first row in an order, as of `ordered`; None of no rows."""
+    rows = ordered(rows, *columns)
+    return rows[0] if rows else None
 
 
 def only(found: list[T]) -> T | None:

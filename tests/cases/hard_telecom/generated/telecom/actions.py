@@ -17,15 +17,13 @@ def charge(call: Call, customer_id: str, amount: Decimal, description: str) -> N
     if call.find(CUSTOMERS, customer_id) is None:
         raise Refusal("Customer not found")
 
-    draft = sql.only(
-        sql.ordered(
-            [
-                bills_row
-                for bills_row in call.where(BILLS, "customer_id", customer_id)
-                if bills_row["status"] == "Draft"
-            ],
-            "bill_id",
-        )[:1]
+    draft = sql.first(
+        [
+            bills_row
+            for bills_row in call.where(BILLS, "customer_id", customer_id)
+            if bills_row["status"] == "Draft"
+        ],
+        "bill_id",
     )
 
     if sql.field(draft, "bill_id") is None:

@@ -17,7 +17,7 @@ def book(call: Call, line: int, place: str) -> Decimal | None:
     """Book a seat. Returns its price."""
     if sql.field(call.find(SEATS, (line, place)), "price") is None:
         raise Refusal(f"There is no seat {sql.text(line)}{place}")
-    if not sql.not_(sql.field(call.find(SEATS, (line, place)), "taken")):
+    if sql.field(call.find(SEATS, (line, place)), "taken") is not False:
         raise Refusal(f"Seat {sql.text(line)}{place} is taken")
 
     seats_row = call.find(SEATS, (line, place))

@@ -30,9 +30,7 @@ def take_back(call: Call, order_id: str, items: list[str]) -> Mapping[str, objec
         o,
         {
             "items": sql.held(
-                sql.list_sort(sql.list_concat(o["items"], sql.list_distinct(items))),
-                ORDERS,
-                "items",
+                sorted(sql.list_concat(o["items"], sql.list_distinct(items))), ORDERS, "items"
             )
         },
     )

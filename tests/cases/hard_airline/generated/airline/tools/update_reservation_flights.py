@@ -96,19 +96,17 @@ def update_reservation_flights(
     price: int = 0
 
     for leg in call.each(flights):
-        kept = sql.only(
-            sql.ordered(
-                [
-                    reservations_flights_row
-                    for reservations_flights_row in call.where(
-                        RESERVATIONS_FLIGHTS, "reservation_id", reservation_id
-                    )
-                    if reservations_flights_row["flight_number"] == leg["flight_number"]
-                    and reservations_flights_row["date"] == leg["date"]
-                    and (cabin == r["cabin"])
-                ],
-                "pos",
-            )[:1]
+        kept = sql.first(
+            [
+                reservations_flights_row
+                for reservations_flights_row in call.where(
+                    RESERVATIONS_FLIGHTS, "reservation_id", reservation_id
+                )
+                if reservations_flights_row["flight_number"] == leg["flight_number"]
+                and reservations_flights_row["date"] == leg["date"]
+                and (cabin == r["cabin"])
+            ],
+            "pos",
         )
         flight = call.find(FLIGHTS, leg["flight_number"])
         if flight is None:

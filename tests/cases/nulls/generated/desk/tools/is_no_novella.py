@@ -16,7 +16,7 @@ def is_no_novella(call: Call, book_id: str) -> str:
     if b is None:
         raise call.unknown("book_id", book_id)
 
-    if not sql.not_(sql.lt(b["pages"], 100)):
+    if sql.lt(b["pages"], 100) is not False:
         raise Refusal("It is a novella")
     if not sql.or_(sql.gt(b["pages"], 100), b["subtitle"] is None):
         raise Refusal("Nobody knows")

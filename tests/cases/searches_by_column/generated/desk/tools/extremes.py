@@ -40,7 +40,7 @@ def extremes(call: Call, writer: str) -> Mapping[str, object]:
             [
                 notes_row["note_id"]
                 for notes_row in call.where(NOTES, "writer", writer)
-                if sql.eq(notes_row["topic"], "draft")
+                if notes_row["topic"] == "draft"
             ]
         ),
     }

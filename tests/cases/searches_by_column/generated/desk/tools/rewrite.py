@@ -37,7 +37,7 @@ def rewrite(call: Call, writer: str, topic: str) -> Sequence[Mapping[str, object
         [
             notes_row
             for notes_row in call.where(NOTES, "writer", writer)
-            if sql.eq(notes_row["topic"], "draft")
+            if notes_row["topic"] == "draft"
         ],
         "note_id",
     ):

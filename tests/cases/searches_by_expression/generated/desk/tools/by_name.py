@@ -24,15 +24,11 @@ PEOPLE_BY_FIRST_NAME_LAST_NAME_ZIP = Index(
 
 def by_name(call: Call, first: str, last: str, zip_: str) -> Mapping[str, object]:
     """The first of several conditions finds the rows."""
-    result = sql.only(
-        sql.ordered(
-            call.where(
-                PEOPLE,
-                PEOPLE_BY_FIRST_NAME_LAST_NAME_ZIP,
-                (sql.lower(first), sql.lower(last), zip_),
-            ),
-            "person_id",
-        )[:1]
+    result = sql.first(
+        call.where(
+            PEOPLE, PEOPLE_BY_FIRST_NAME_LAST_NAME_ZIP, (sql.lower(first), sql.lower(last), zip_)
+        ),
+        "person_id",
     )
     if result is None:
         raise Refusal("Nobody is called so")
