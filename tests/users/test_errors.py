@@ -1,6 +1,7 @@
 """User errors: transcripts that were labelled before there was anything to find errors with.
 
-Half of them were looked at while the rules were made; the other half were not.
+Half of them were looked at while the rules were made; the other half were not. The twenty of `later` were written when
+the rules had been there for long, by somebody who knew how messages are read, but not how errors are found.
 """
 
 from __future__ import annotations
@@ -47,9 +48,9 @@ def figures(half: str) -> tuple[float, float, list[str]]:
     return right / claimed, right / there, wrong
 
 
-@pytest.mark.parametrize("half", ["development", "held out"])
+@pytest.mark.parametrize("half", ["development", "held out", "later"])
 def test_errors_of_users_are_found_and_others_are_not(half: str) -> None:
-    assert len(TRANSCRIPTS) >= 60
+    assert len(TRANSCRIPTS) == 83
     precision, recall, wrong = figures(half)
     assert precision >= 0.9, wrong
     assert recall >= 0.7, wrong
