@@ -14,6 +14,7 @@ Edge = tuple[str, str, str]
 """Two tools and the table that leads from one to the other."""
 
 Kind = Literal["tool", "refusal", "edge"]
+KINDS: tuple[Kind, ...] = ("tool", "refusal", "edge")
 
 
 @dataclass

@@ -8,11 +8,12 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from forgec.certifying import FreshProcess, Verdict, certify
 from forgec.diagnostics import Report
-from forgec.tasking.coverage import Coverage, Edge, Kind
+from forgec.tasking.coverage import KINDS, Coverage, Edge, Kind
 from forgec.tasking.distracting import distract
 from forgec.tasking.drafts import Draft
 from forgec.tasking.filling import fill, line
@@ -97,18 +98,23 @@ class Maker:
         return self._new_first(found)
 
     def _new_first(self, found: Sequence[Planned]) -> list[Planned]:
-        """Those first that exercise what hardly any task does, as far as they are needed for that."""
+        """Those first that exercise what hardly any task does, as far as they are needed for that: tools before
+        refusals, and these before edges.
+        """
         first: list[Planned] = []
-        rest: list[Planned] = []
+        rest = [(one, set(_exercised(one))) for one in found]
         seen = Counter[tuple[Kind, Any]]()
-        for one in found:
-            exercised = set(_exercised(one))
-            if any(self.coverage.times(*what) + seen[what] < SURE for what in exercised):
-                first.append(one)
-                seen.update(exercised)
-            else:
-                rest.append(one)
-        return [*first, *rest]
+        for times, kind in product(range(SURE), KINDS):
+            later = []
+            for one, exercised in rest:
+                mine = [what for what in exercised if what[0] == kind]
+                if any(self.coverage.times(*what) + seen[what] <= times for what in mine):
+                    first.append(one)
+                    seen.update(exercised)
+                else:
+                    later.append((one, exercised))
+            rest = later
+        return [*first, *(one for one, _ in rest)]
 
     def _sound(self, drafts: list[Draft]) -> list[Draft]:
         """Those in which something is done, and nothing that is refused is allowed in the end."""
