@@ -95,9 +95,9 @@ class Maker:
             for draft in drafts:
                 tried.update(draft.tried)
         self.coverage.tried.update(tried)
-        return self._new_first(found)
+        return self.new_first(found)
 
-    def _new_first(self, found: Sequence[Planned]) -> list[Planned]:
+    def new_first(self, found: Sequence[Planned]) -> list[Planned]:
         """Those first that exercise what hardly any task does, as far as they are needed for that: tools before
         refusals, and these before edges.
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
@@ -14,10 +15,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from forgec.certifying import FreshProcess
 from forgec.commands.environments import compiled
 from forgec.commands.tasks_command import command
 from forgec.pipeline import check
 from forgec.tasking import making, running
+from forgec.tasking.drafts import Draft
+from forgec.tasking.ground import Ground
+from forgec.tasking.plans import Node, Plan
 from forgec_runtime.agents import GoldAgent, NoopAgent
 
 SPECS = Path(__file__).parents[2] / "specs"
@@ -126,6 +131,24 @@ def test_how_many_are_made_at_once_makes_no_difference(mock: Path, monkeypatch: 
         assert result.exit_code == 0
         found.append((out.read_bytes(), result.stdout))
     assert found[0] == found[1]
+
+
+def test_what_no_task_exercises_comes_first(mock: Path) -> None:
+    spec = check(mock).spec
+    assert spec is not None
+    with compiled(spec) as env, FreshProcess(env) as process:
+        maker = making.Maker(Ground(spec, env), 1, ["office"], process)
+        episode = env.reset("office")
+        planned = [
+            making.Planned(
+                Draft(number, random.Random(number), "office", None, episode, episode, 1, 0, 0),
+                Plan([Node("call", tool)]), [], {},
+            )
+            for number, tool in enumerate(["get_users", "get_users", "get_users", "create_task"])
+        ]  # fmt: skip
+        assert [one.draft.number for one in maker.new_first(planned)] == [0, 3, 1, 2]
+        maker.coverage.tools["get_users"] += making.SURE
+        assert [one.draft.number for one in maker.new_first(planned)] == [3, 0, 1, 2]
 
 
 def test_what_was_written_by_hand_stays(mock: Path) -> None:
