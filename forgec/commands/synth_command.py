@@ -93,7 +93,7 @@ def command(
       forgec synth --read tools.json --json
 
     Exit codes: 0 written, 1 no operation could be made, or a merge is shown or has conflicts, 2 a DOCUMENT cannot be
-    read, NAME or FILE will not do, or the model cannot be asked.
+    read, NAME or FILE will not do, or the model cannot be asked, 130 interrupted.
     """
     try:
         api = read_document(list(documents))

@@ -168,24 +168,27 @@ def test_names_that_clash_or_have_no_letters(tmp_path: Path) -> None:
 
 
 def test_an_interface_of_many_operations(tmp_path: Path) -> None:
-    nouns = ["apple", "bolt", "crate", "drum", "engine", "flask", "gear", "hinge", "iron", "jack", "knob", "lamp",
-             "motor", "nail", "oven", "pump", "quilt", "rope", "saw", "tyre", "urn"]  # fmt: skip
     document = []
-    for noun in nouns:
+    for noun in ("bolt", "crate", "engine", "gear", "lamp", "motor", "pump"):
         key = {f"{noun}_id": {"type": "integer"}}
         more = {"name": {"type": "string"}, "weight": {"type": "number"}}
         document += [
             function(f"create_{noun}", more, ["name"]),
             function(f"get_{noun}", key, [*key]),
             function(f"update_{noun}", {**key, **more}, [*key]),
+            function(f"rename_{noun}", {**key, "new_name": {"type": "string"}}, [*key, "new_name"]),
             function(f"delete_{noun}", key, [*key]),
             function(f"list_{noun}s", {}, []),
+            function(f"search_{noun}s", {"query": {"type": "string"}}, ["query"]),
+            function(f"count_{noun}s", {"name": {"type": "string"}}, ["name"]),
+            *(function(f"{verb}_{noun}", key, [*key]) for verb in ("lock", "unlock", "archive", "unarchive")),
+            *(function(f"{verb}_{noun}", key, [*key]) for verb in ("pin", "unpin", "mute")),
         ]
     path = tmp_path / "store.json"
     path.write_text(json.dumps(document), encoding="utf-8")
     report = synth(path, tmp_path / "store.afs")
     assert len(report["operations"]) == 105
-    assert all(one["state"] == "shown" for one in report["operations"])
+    assert [one["name"] for one in report["operations"] if one["state"] != "shown"] == []
 
 
 @pytest.mark.parametrize(

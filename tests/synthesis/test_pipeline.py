@@ -58,7 +58,11 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return model(body)
 
     with serving(brain) as server:
-        stopped = synth(folder, "--base-url", server.url)
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs this may ignore it
+        try:
+            stopped = synth(folder, "--base-url", server.url)
+        finally:
+            signal.signal(signal.SIGINT, before)
         assert stopped.exit_code == 130 and "interrupted: what was answered is kept" in stopped.stderr
         assert not (folder / "lockers.afs").exists() and len(list((folder / "cache").iterdir())) == 4
         found = report(synth(folder, "--base-url", server.url))
