@@ -230,6 +230,11 @@ class Completes(Protocol):
         ...
 
 
+class _Endpoint(ThreadingHTTPServer):
+    request_queue_size = 256
+    """Connections that wait to be taken: all episodes of a rollout begin at once."""
+
+
 def server(answerer: Completes, host: str, port: int) -> ThreadingHTTPServer:
     """The endpoint, which serves once `serve_forever` is called; port 0 takes one that is free. Raises `OSError`."""
 
@@ -274,4 +279,4 @@ def server(answerer: Completes, host: str, port: int) -> ThreadingHTTPServer:
             self.end_headers()
             self.wfile.write(body)
 
-    return ThreadingHTTPServer((host, port), Handler)
+    return _Endpoint((host, port), Handler)
