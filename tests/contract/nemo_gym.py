@@ -80,6 +80,7 @@ class Contract:
         self._export()
         self._checked()
         rows = self._rows()
+        (self.project / "out").mkdir()  # NeMo Gym 0.4 does not
         (self.project / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         with serving(Endpoint(self.environments)) as url, self._servers(url):
             visits = self._visits()
