@@ -82,6 +82,8 @@ _WHO = re.compile(
 )
 _CREDENTIALS = re.compile(r"\b(?:credentials|(?:log|sign)[- ]?in (?:details|data))\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"\*\*|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)|`")
+_TITLE = re.compile(r"""(?<=\w )(\*{1,2}|["'\u201c])([A-Z](?:(?!\byour?\b)[^*"'\u201d\n]){0,80}?)[?!.]+(\1|\u201d)(?!\w)""")
+"""A name amid a sentence that ends as a sentence does: "it is *Whose Body?*" """
 _ITEM = re.compile(r"[ \t]*(?:[-*\u2022]|\(?\d{1,2}[.)])[ \t]+(.*)")
 """A line of a list."""
 _DETAILS = re.compile(r"\b(?:gather|collect|need|needed|missing|required?|questions?|ask)\b.*:\W*$", re.IGNORECASE)
@@ -142,7 +144,7 @@ def _read(text: str) -> Iterator[tuple[str, str]]:
     words, and the lines of a list as the request that it began with.
     """
     plain = text[-MAX_TEXT:].replace("\u2019", "'")
-    plain = _EMPHASIS.sub("", plain)
+    plain = _EMPHASIS.sub("", _TITLE.sub(r"\1\2\3", plain))
     listed = False
     for line in plain.splitlines():
         item = _ITEM.fullmatch(line)
