@@ -82,7 +82,9 @@ _WHO = re.compile(
 )
 _CREDENTIALS = re.compile(r"\b(?:credentials|(?:log|sign)[- ]?in (?:details|data))\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"\*\*|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)|`")
-_TITLE = re.compile(r"""(?<=\w )(\*{1,2}|["'\u201c])([A-Z](?:(?!\byour?\b)[^*"'\u201d\n]){0,80}?)[?!.]+(\1|\u201d)(?!\w)""")
+_TITLE = re.compile(
+    r"""(?<=\w )(\*{1,2}|["'\u201c])([A-Z](?:(?!\byour?\b)[^*"'\u201d\n]){0,80}?)[?!.]+(\1|\u201d)(?!\w)"""
+)
 """A name amid a sentence that ends as a sentence does: "it is *Whose Body?*" """
 _ITEM = re.compile(r"[ \t]*(?:[-*\u2022]|\(?\d{1,2}[.)])[ \t]+(.*)")
 """A line of a list."""
