@@ -50,7 +50,7 @@ class AlgorithmPart(_Part):
         default=True, description="Questions whose valid trajectories are all worth the same are replaced by others."
     )
     generation_batches: int = Field(
-        default=5, ge=1, le=1_000,
+        default=20, ge=1, le=1_000,
         description="How often a step may ask anew for that; NeMo-RL ends a run whose step would need more.",
     )  # fmt: skip
     clip_low: float = Field(default=0.2, ge=0, le=1)
