@@ -2,8 +2,8 @@
 
 A message is cut into what it asks (`questions`), that into parts with a noun each (`phrases`), and the parts are
 compared with the facts (`matching`). Here the parts are read together: "one" and "it" stand for what was named before,
-and of facts that a part may mean equally the one is taken that the message is about. Where that does not settle which,
-none is: an unasked fact is worse than a question back.
+of a group such as an address only those are taken that are listed behind it, and of facts that a part may mean equally
+the one is chosen that the message is about (`choosing`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from forgec.users.choosing import Choice
 from forgec.users.glossary import Glossary
 from forgec.users.matching import Matcher
-from forgec.users.phrases import NEUTRAL, Phrase, mentioned, phrase
-from forgec.users.questions import PARTS, Question, questions
+from forgec.users.phrases import Phrase, mentioned, phrase
+from forgec.users.questions import EXCEPT, PARTS, Question, questions
 from forgec.users.topics import IDENTIFYING, Topic, topics
 from forgec.users.values import said, spoken
 from forgec.users.wording import concept, content, tokens
@@ -31,6 +32,13 @@ _OTHERS = re.compile(r"\b(?:his|her|their)\b(?! (?:numbers?|titles?|names?)\b)",
 """What is asked about is somebody else's; not "the tickets and their numbers"."""
 _THE_ONE = re.compile(r"\s*(?:the|namely the|that is,? the) ones?\b", re.IGNORECASE)
 """What says the part before it again, more closely."""
+_LISTING = frozenset("(:-\u2013\u2014")
+"""What stands before the parts of something that are asked for: "your address (street and city)"."""
+_ABOUT = re.compile(r"\W*(?:for|about|regarding|concerning|on) (?:the|your|that|this)\b", re.IGNORECASE)
+_OPENS = re.compile(r"\W*(?:the|your|an?|also|please|any|how|by)\b", re.IGNORECASE)
+_CHECKS = re.compile(r"\b(?:is (?:it|that|this)|correct|right)\b[^?]*\?", re.IGNORECASE)
+"""How an agent asks whether what it says is so: "your name: is it Ann Lee?" """
+_AMONG = re.compile(r"\W*(?:including|with|among them|also)\b", re.IGNORECASE)
 _THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:your|the|which|what)\b", re.IGNORECASE)
 _POSSESSOR = re.compile(
@@ -42,14 +50,6 @@ _BY_MEANS = re.compile(r"\b(?:with|by|using|through|via)\b", re.IGNORECASE)
 _IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read")))
 """What "it" may do in a question for what it stands for: "what should it say"."""
 _COSTS = frozenset(map(concept, ("pay", "cost", "charge", "owe", "price")))
-_ELSE = re.compile(r"\b(?:instead|alternatively?|otherwise|in (?:its|their) (?:stead|place))\b", re.IGNORECASE)
-_AGAIN = re.compile(
-    r"\b(?:again|another|different|not (?:find|found|right|correct|valid)|(?:no|does not|doesn't|do not|don't|did not|"
-    r"didn't) (?:\w+ )*(?:match|find|found|exist|work|fit|recogni[sz]e|know|see)|can't find|cannot find|couldn't find|"
-    r"unknown|invalid|double-check|once more)\b",
-    re.IGNORECASE,
-)
-"""How an agent asks for something other than what it was given."""
 _WISHES = re.compile(r"\b(?:would you like|do you want|do you wish|should)\b", re.IGNORECASE)
 _ON_OR_OFF = re.compile(
     r"\b(?:on or off|off or on|yes or no|or not|(?:en|dis)abled or (?:en|dis)abled)\b|\byes/no\b", re.IGNORECASE
@@ -107,9 +107,10 @@ class Asking:
     def _question(self, question: Question, message: str) -> list[tuple[list[Topic], bool]]:
         """What the parts of a question mean, and whether all of it is meant."""
         offered = [topic for topic in self.topics if _offered(topic, question.sentence)]
-        choice = (
-            [(self._told_apart(offered, phrase(question.sentence), question, message, ()), False)] if offered else []
-        )
+        choice: list[tuple[list[Topic], bool]] = []
+        if offered:
+            about = phrase(question.sentence)
+            choice.append((Choice(self.matcher, question, message).one(offered, about, ()), False))
         chosen = {topic.name for topic in offered}
         body = _BOTH_NAMES.sub("first name, last name", question.asked)
         if not question.asked or (_OTHERS.search(body) and not re.search(r"\byours?\b", body, re.IGNORECASE)):
@@ -124,26 +125,49 @@ class Asking:
         pieces = ["", *PARTS.split(body)[: 2 * MAX_PARTS]]
         texts = pieces[1::2]
         parts = [phrase(text) for text in texts]
+        choice = Choice(self.matcher, question, message)
+        group, opened, clause = list[Topic](), False, False
         each = _EACH.search(body)
         of_others = each is not None and concept(each[1].casefold()) not in self.matcher.known
         for place, (joint, text, part) in enumerate(zip(pieces[::2], texts, parts, strict=False)):
             of_others = self._of_others(text) or (of_others and not (_OWN.search(text) and not _EACH.search(body)))
             if of_others:
                 continue
-            if meant and joint == "," and _THE_ONE.match(text) and named:
+            if joint == "," and _THE_ONE.match(text) and named:
                 closer = self.matcher.match(part.standing_for(named[-1]))
-                meant[-1] = ([topic for topic in closer if topic in meant[-1][0]] or meant[-1][0], meant[-1][1])
+                meant[-1:] = [([one for one in closer if one in some] or some, whole) for some, whole in meant[-1:]]
                 continue
             if _lacks_noun(part):
                 behind = next((other for other in parts[place + 1 :] if other.nouns or other.rest), None)
                 part = part.standing_for(behind) if behind is not None else part
             found = self._part(part, text, named, last)
+            if EXCEPT.match(joint + text):
+                meant = _without(meant, found)
+                continue
             if part.nouns:
                 named.append(part)
-            if found:
-                beside = [topic for others, _ in meant for topic in others]
-                whole = part.several or bool(self.matcher.whole(part))
-                meant.append((found if whole else self._told_apart(found, part, question, message, beside), whole))
+            within = clause and joint.strip().casefold() in ("and", "or") and not part.wh and not _OPENS.match(text)
+            clause = part.wh == "which" and part.direct and bool(part.rest)
+            if _CHECKS.search(question.sentence):
+                found = [topic for topic in found if topic.is_number or not said(topic.value, [question.sentence])]
+            leads = part.head in self.matcher.things and _leads(text, part, pieces[2 * place + 2 :])
+            if not found or within or leads:
+                continue
+            opened = (opened and joint != ")") or (joint.strip() in _LISTING and not _AMONG.match(text))
+            beside = [topic for others, _ in meant for topic in others]
+            named_of_it = [topic for topic in found if opened and topic in group]
+            if named_of_it:
+                meant = [one for one in meant if one[0] is not group]
+                meant.append((named_of_it, True))
+            elif self.matcher.whole(part):
+                group, opened = found, False
+                meant.append((found, True))
+            elif part.negated and part.nouns:
+                meant.append(([topic for topic in self.topics if part.head in topic.heads] or found, False))
+            elif part.several:
+                meant.append(choice.several(found, part))
+            else:
+                meant.append((choice.one(found, part, beside), False))
         return meant
 
     def _part(self, part: Phrase, text: str, named: Sequence[Phrase], last: Sequence[Phrase]) -> list[Topic]:
@@ -177,32 +201,16 @@ class Asking:
         rest = [] if part.wh else _BY_MEANS.split(text)[1:]
         return next(filter(None, (self.matcher.match(phrase(one)) for one in rest)), [])
 
-    def _told_apart(
-        self, found: list[Topic], part: Phrase, question: Question, message: str, beside: Sequence[Topic]
-    ) -> list[Topic]:
-        """Of several that a part may mean those that it is about, by what the user has been told of each."""
-        if len(found) < 2:
-            return found
-        if any(topic.tried for topic in found):
-            again = _AGAIN.search(message) is not None or any(
-                said(topic.value, [message]) for topic in found if topic.tried
-            )
-            found = [topic for topic in found if topic.tried != again] or found
-        unsaid = [topic for topic in found if not (isinstance(topic.value, str) and said(topic.value, [message]))]
-        found = unsaid or found
-        if _ELSE.search(message) and any(topic.fallback for topic in found):
-            found = [topic for topic in found if topic.fallback]
-        kinds = {topic.is_new for topic in found}
-        if len(kinds) > 1:
-            new = bool(beside) and all(topic.is_new for topic in beside)
-            found = [topic for topic in found if topic.is_new == new]
-        texts = (question.sentence, question.before.rsplit("\n", 2)[-2:][0], message)
-        common = self.matcher.things | NEUTRAL
-        for heard in (part.concepts, *(frozenset(content(tokens(text))) for text in texts)):
-            scores = [len((heard & topic.near) - common) for topic in found]
-            if len(found) > 1 and max(scores) > min(scores):
-                found = [topic for topic, score in zip(found, scores, strict=True) if score == max(scores)]
-        return found
+
+def _without(meant: list[tuple[list[Topic], bool]], found: Sequence[Topic]) -> list[tuple[list[Topic], bool]]:
+    """What parts mean but for what is not asked for; nothing is sure if it is not known what that is."""
+    left = [([topic for topic in some if topic not in found], whole and bool(found)) for some, whole in meant]
+    return [(some, whole) for some, whole in left if some]
+
+
+def _leads(text: str, part: Phrase, behind: Sequence[str]) -> bool:
+    """Whether a part only says what the others are about: "for the ticket: its title"."""
+    return bool(behind) and behind[0] in (":", ",") and not part.of and _ABOUT.match(text) is not None
 
 
 def _lacks_noun(part: Phrase) -> bool:

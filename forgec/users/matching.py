@@ -40,6 +40,7 @@ class Matcher:
     def __init__(self, topics: Iterable[Topic], words: Glossary, spoken_of: frozenset[str]) -> None:
         self.topics = list(topics)
         self.things, self.subjects = words.things, words.subjects
+        self.verbs = frozenset[str]().union(*words.uses.values())
         self.spoken_of = spoken_of
         """The words of all that the user was told."""
         self.postal = [topic for topic in self.topics if topic.base & POSTAL and EMAIL not in topic.base]
@@ -52,7 +53,7 @@ class Matcher:
     def match(self, part: Phrase) -> list[Topic]:
         """The facts that a part fits best, which may be several; none where it fits none."""
         whole = self.whole(part)
-        if whole:
+        if whole or (part.head == ADDRESS and len(self.postal) > 1 and EMAIL not in part.concepts):
             return whole
         if part.owner in self.heads and len(part.nouns) > 1:
             part = part.about(part.owner)
@@ -66,8 +67,11 @@ class Matcher:
     def whole(self, part: Phrase) -> list[Topic]:
         """The parts of an address or a name that is asked for as one."""
         if part.head == ADDRESS and len(self.postal) > 1 and EMAIL not in part.concepts:
-            new = [topic for topic in self.postal if topic.is_new]
-            return (new or self.postal) if self._explained(part, self.postal[0]) else []
+            new = [topic for topic in self.postal if topic.is_new != part.old]
+            found = new if new or part.old else self.postal
+            done = set(part.rest) if part.wh and part.personal else set()
+            clear = self._explained(part, self.postal[0]) and done <= self.known | self.subjects
+            return found if len(found) > 1 and clear else []
         if part.head in (NAME, FULL_NAME) and len(self.names) == 2 and self._explained(part, self.names[0]):
             return self.names
         return []
@@ -78,7 +82,7 @@ class Matcher:
         if not level or not _fits(topic, part):
             return 0.0
         same = len((part.concepts & topic.base) - self.things) + len(part.beside & topic.base & self.things)
-        near = min(len(set(part.rest) & topic.near), 3)
+        near = 0 if part.several else min(len(set(part.rest) & topic.near), 3)
         ordinal = bool(topic.ordinals & part.ordinals) and not part.several
         return level + 0.08 * same + 0.04 * near + 0.3 * ordinal
 
@@ -92,7 +96,7 @@ class Matcher:
 
     def _by_verb(self, topic: Topic, part: Phrase) -> int:
         """ "What shall the ticket say", "how do you pay", "describe the problem"."""
-        asked = set(part.rest) & topic.verbs
+        asked = set(part.rest) & topic.verbs - {ADDRESS}
         if part.wh == "how" and _METHOD in topic.heads:
             asked |= set(part.rest) & (topic.base - topic.heads)
         if not asked or (part.head and part.direct and part.verb not in asked):
@@ -108,6 +112,7 @@ class Matcher:
         if part.head in topic.heads or self._names(part, topic):
             return BY_NOUN
         alike = part.head in (topic.base - self.things) | topic.told and topic.opens != "whose"
+        alike = alike or (part.head in self.things and bool(set(part.rest) & (topic.told - topic.heads)))
         return ALIKE if alike and part.wh in ("which", "what") and part.direct else 0
 
     def _by_description(self, topic: Topic, part: Phrase) -> int:

@@ -27,6 +27,7 @@ _AUXILIARIES = listed(
 )
 _TELLING = listed(
     "include repeat spell identify verify authenticate clarify indicate reply double gather collect login trouble "
+    "spelling repeating telling giving confirming providing sharing mind list calling mentioned re retype reenter "
     "bother out up down back again once else exactly begin start ask asking asked try says goes comes gets"
 )
 """Verbs and particles that stand beside what is asked for and never are it."""
@@ -34,6 +35,7 @@ _SAYING = listed("say read contain mean look include")
 _JOINTS = listed("and or so if then than but because since that while once whether")
 _CLOSED = WH | _PREPOSITIONS | _PRONOUNS | _AUXILIARIES | _JOINTS | _TELLING
 _SEVERAL = listed("both two three four five six all these those them")
+_COUNTS = {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 NEW = listed("new replacement updated future")
 OLD = listed("old current currently existing present previous registered")
 _ONE_THING = listed("details digits words gigabytes")
@@ -47,7 +49,8 @@ ADJECTIVES = frozenset(
         concept,
         listed("""
     full complete whole entire exact precise correct valid right proper actual real own personal preferred
-    preference desired intended wanted short brief quick little further additional more extra other another
+    preference desired intended wanted short brief quick little few several many
+    multiple various further additional more extra other another
     different remaining rest registered associated linked attached connected specific particular certain
     following same main primary usual chosen selected needed required necessary available possible final next
     last please favourite favorite good best suitable appropriate relevant respective high low big large great
@@ -93,8 +96,12 @@ class Phrase:
     new: bool
     old: bool
     several: bool
+    count: int
+    """How many it says that there are; 0 where it does not say it."""
     one: bool
     """Whether it says "one" where a noun would be."""
+    negated: bool
+    """Whether it asks for what something does not hold of."""
     it: bool
     """Whether it says "it" where a noun would be."""
     verb: str
@@ -135,25 +142,33 @@ class Phrase:
 
 
 _GENITIVE = re.compile(r"\b(?:which|what) (?:[\w-]+ )?([\w-]+)(?:'s|s') [\w-]+", re.IGNORECASE)
+_IS = re.compile(r"\b(what|which|who)'s\b")
 _BECOMES = re.compile(
     r"\b(?:from (?:now|here) on|in (?:the )?future|"
-    r"(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: (?!it\b)\w+)? to|(?:replace|replaces|replacing)\b)"
+    r"(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: (?!it\b)\w+)? to|"
+    r"replac(?:e|es|ing) (?:it|this|that|the one|(?:the |your )?(?:old|current|present|existing|previous))\b)"
 )
 _PERSONAL = re.compile(r"\b(?:do|did|would|should|shall|can|could|may|are|were|will) (?:you|i|we)\b")
 _SEVERAL_OF = re.compile(
     r"\b(?:both|two|three|four|five|six|all (?:the|your|of|their|these|those|three|four|five|six))\b"
 )
+_NEGATED = re.compile(r"\b(?:not|never|no longer|\w+n't)\b")
+_ONE_OF = re.compile(r"\b(?:which|what|who) of (?:(?!\bare\b|\bdo\b).)* (?:is|was|has)\b|\b(?:first|next)$")
+"""Of several one is asked for: "which of these is it", "which of these shall I do first"."""
 _IN_PLACE = re.compile(
     r"\b(?:(?:in place|instead|in lieu) of|rather than) "
     r"(?:it|that|(?:the |your )?(?:old|current|present|existing)(?: \w+)?)\b"
 )
-_AT_PRESENT = re.compile(r"\b(?:at present|at the moment|on file|so far|up to now|as of now)\b")
+_AT_PRESENT = re.compile(
+    r"\b(?:at present|at the moment|have now|now have|you live|(?:was|were|been|have you|you have|you've) used|on file|"
+    r"so far|up to now|as of now)\b"
+)
 
 
 def phrase(text: str) -> Phrase:
     """A part of a question, taken apart."""
     plain = " ".join(text.casefold().replace("\u2019", "'").split())
-    words = _with_state(tokens(plain))
+    words = _with_state(tokens(_IS.sub(r"\1 is", plain)))
     owner = _GENITIVE.search(plain)
     wh, direct, nouns, of, on, used, quantity = _noun(words)
     joined = " ".join(words)
@@ -161,8 +176,8 @@ def phrase(text: str) -> Phrase:
         nouns.pop()  # "the priority level"
     if nouns == [_WAY] and wh in ("what", "which"):
         wh, nouns = "how", []
-    apart = NEW | OLD | ORDINALS.keys() | FILLING
-    rest = [concept(word) for i, word in enumerate(words) if i not in used and word not in apart | _CLOSED | {"more"}]
+    apart = NEW | OLD | ORDINALS.keys() | FILLING | _CLOSED | _ONES | {"more"}
+    rest = [concept(word) for i, word in enumerate(words) if i not in used and word not in apart]
     if not wh and words[:2].count("name"):
         rest = [word for word in rest if word != concept("name")]  # "name the two tasks"
     if "other" in words:
@@ -173,12 +188,15 @@ def phrase(text: str) -> Phrase:
     old = bool(OLD & set(tokens(_IN_PLACE.sub(" ", joined)))) or (not new and _AT_PRESENT.search(joined) is not None)
     told = [words[i] for i in sorted(used)]
     several = _SEVERAL_OF.search(joined) is not None or any(_is_plural(word) for word in told)
-    one = bool(_ONES & set(words[:6])) and not nouns
+    several = several and not _ONE_OF.search(joined)
+    one = bool(_ONES & set(words[:8])) and not nouns
     new = new or (one and "instead" in words)
     verb = next((concept(word) for word in words if _is_content(word)), "")
     return Phrase(
         wh=wh, direct=direct, owner=concept(owner[1]) if owner else "", nouns=tuple(nouns), of=tuple(of), on=tuple(on),
-        rest=tuple(rest), ordinals=_ordinals(words), new=new, old=old, several=several, one=one,
+        rest=tuple(rest), ordinals=_ordinals(words), new=new, old=old, several=several,
+        count=max((_COUNTS.get(word, 0) for word in words), default=0), one=one,
+        negated=_NEGATED.search(plain) is not None,
         it=bool(_ITS & set(words)) and not nouns, verb=verb if verb in rest[:1] else "", quantity=quantity,
         personal=_PERSONAL.search(joined) is not None,
     )  # fmt: skip
@@ -199,7 +217,8 @@ def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[s
     words, and whether an amount is asked for.
     """
     start = next((i for i, word in enumerate(words) if word in WH), None)
-    if start is not None and any(DETERMINERS & set(words[:i]) for i in _noun_at(words[:start], 0)[:1]):
+    told = start is None or {"is", "are", "was", "were"} & set(words[:start])  # "the address is in which state"
+    if not told and any(DETERMINERS & set(words[:i]) for i in _noun_at(words[:start], 0)[:1]):
         start = None  # "the book whose waiting list you are on"
     wh, quantity, direct = "", False, True
     used: set[int] = set()
@@ -216,9 +235,10 @@ def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[s
         places = _run(words, after) if behind else []
         if wh == "how" and not quantity and len(places) == 1 and concept(words[places[0]]) in ADJECTIVES:
             places = []  # "how high shall the priority be"
-        clause = words[start] in ("what", "which") and words[after : after + 1] and words[after] in DETERMINERS
+        determined = bool(set(words[after : after + 1]) & DETERMINERS)
+        clause = words[start] in ("what", "which") and words[after - 1] != "of" and determined
         direct = not clause or words[-1] in ("is", "are", "was", "were")  # "what the ticket says"
-        if not places and not quantity:
+        if not places and not quantity and not _ONES & set(words[after : after + 1]):
             places = _noun_at(words, after)
             direct = wh in ("what", "which", "who") and (
                 words[start].endswith("'s") or words[after : after + 1] in (["is"], ["are"], ["was"], ["were"])
@@ -250,7 +270,7 @@ def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[s
 
 def _is_about(words: Sequence[str], places: Iterable[int]) -> bool:
     """Whether it is asked what something is about, and not about what somebody talks."""
-    return words[-1:] == ["about"] and (len(words) - 2 in places or words[-2:-1] in (["it"], ["is"], ["that"]))
+    return words[-1:] == ["about"] and (len(words) - 2 in places or words[-2:-1] in (["it"], ["is"], ["be"], ["that"]))
 
 
 def _led_by(words: Sequence[str], place: int) -> str:
@@ -328,11 +348,18 @@ def _is_plural(word: str) -> bool:
     return len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) and word not in _ONE_THING
 
 
+def _several_at(words: Sequence[str], place: int) -> bool:
+    """Whether several are named at a place: "the other two", "other tickets"."""
+    return any(word in _SEVERAL or _is_plural(word) for word in words[place : place + 1])
+
+
 def _ordinals(words: Sequence[str]) -> frozenset[int]:
     """The places in a list that are named: of "the second ticket", 2."""
-    found = set()
+    found: set[int] = set()
     for i, word in enumerate(words):
-        if word in ORDINALS and not (word == "other" and set(words[i + 1 : i + 2]) & _SEVERAL) and (
+        if word == "first" and words[i + 1 : i + 2] and words[i + 1] in _COUNTS:
+            found.update(range(1, _COUNTS[words[i + 1]] + 1))  # "the first two"
+        if word in ORDINALS and not (word == "other" and _several_at(words, i + 1)) and (
             len(words) <= 3 if i == 0 else words[i - 1] in ("the", "your", "and", "of", "a", "for", "which", "what")
         ):  # fmt: skip
             found.add(ORDINALS[word])

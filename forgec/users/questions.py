@@ -17,7 +17,8 @@ _WH = r"(?:what|which|whose|who|whom|where|when|how|why)(?:'s|\u2019s)?"
 _GIVE = (
     r"(?:provide|give|tell|share|send|enter|type|state|confirm|specify|supply|let me (?:know|have)|list|name|sign in|"
     r"log in|login|say|describe|indicate|clarify|reply|spell|include|verify|repeat|double-check|try again with|"
-    r"identify yourself (?:with|by)|require|pass on|fill in|put in|key in|hand me|read out|dictate|mention|add me|"
+    r"identify yourself (?:with|by)|require|pass on|fill in|put in|key in|hand me|read (?:me|out)|re-?enter|re-?type|"
+    r"dictate|mention|add me|"
     r"authenticate yourself (?:with|by)|supply me)"
 )
 _GIVING = (
@@ -29,7 +30,7 @@ _AGAIN = r"(?:again|once more|one more time|out|another try)"
 
 _REQUESTS = (
     rf"\b(?:please|kindly)(?: \w+ly)? {_GIVE}\b",
-    rf"\b{_GIVE}\b.*\bplease\b",
+    rf"(?<!\bthe )(?<!\byour )(?<!\bnew )\b{_GIVE}\b(?! and\b|,).*\bplease\b",
     rf"^\W*(?:\w+, )*{_POLITE}{_GIVE}\b",
     rf"\b(?:can|could|would|will) (?:you|i|we) {_POLITE}(?:{_GIVE}|have|get|ask|see|know|mind|take)\b",
     rf"\b(?:may|might) (?:i|we) {_POLITE}(?:have|get|ask|know|see|take)\b",
@@ -47,7 +48,7 @@ _REQUESTS = (
     r"\b(?:didn't|did not|couldn't|could not) (?:quite )?(?:catch|get|hear|understand|make out)\b",
     r"\bplease ?:|\bdetails?,? please\b|\bplease,? (?:your|the)\b",
     r"\b(?:trouble|bother|ask) you for\b",
-    r"\b(?:your|the) [\w' -]{2,40} (?:(?:would|will) (?:do|suffice|be enough)|(?:is|are) (?:enough|all i need))\b",
+    r"\b(?:your|the|an?) [\w' -]{2,40} (?:(?:would|will) (?:do|suffice|be enough)|(?:is|are) (?:enough|all i need))\b",
     r"\b(?:start|begin) with (?:your|the)\b",
     r"\b(?:just|only|now|next|first|then|and) (?:the|your) [\w'-]+(?: [\w'-]+){0,2},? please\b",
     r"^\W*(?:first|firstly|next|now|then|finally)\b(?: of all)?,? your (?!.*\b(?:is|are|was|were|has|have|will|can)\b)",
@@ -114,8 +115,16 @@ _GOES_ON = re.compile(
     r"\s[-\u2013\u2014]\s|[;:]|, (?:and|plus|as well as) (?:also )?(?=the\b|your\b|which\b|what\b|how\b)", re.IGNORECASE
 )
 """Where a question goes on behind what its answer is for."""
+EXCEPT = re.compile(
+    r"(?:\bbut )?(?:\bother than\b|\bexcept(?: for)?\b|\b(?:apart|aside) from\b|\bexcluding\b|\bbesides\b|"
+    r"(?<!is )(?<!are )(?<!was )(?<!were )\bnot (?=(?:the|your|its|their)\b))",
+    re.IGNORECASE,
+)
+"""What stands before that which is not asked for."""
 PARTS = re.compile(
-    r"([,;:()/&]|\band\b|\bor\b|\bas well as\b|\balong with\b|\btogether with\b|\bplus\b|\s[-\u2013\u2014]\s)", re.I
+    r"([,;:()/&]|\band\b|\bor\b|\bas well as\b|\balong with\b|\btogether with\b|\bplus\b|\s[-\u2013\u2014]\s|"
+    rf"{EXCEPT.pattern})",
+    re.IGNORECASE,
 )
 """What stands between the things that a question asks for."""
 
@@ -192,6 +201,8 @@ def asked_part(sentence: str) -> str:
     wants, within = _WANTS.search(sentence), _WITHIN.search(sentence)
     if wants is None and within is not None and _YES_OR_NO.match(sentence):
         return sentence[within.end() :]
+    if _polite_noun(sentence):
+        return sentence
     starts = [found.start() for found in (wants, _HOLDS.search(sentence)) if found]
     body = sentence[min(starts) :] if starts else sentence
     tail = _PURPOSE.search(body, 1)
@@ -204,7 +215,7 @@ def asked_part(sentence: str) -> str:
 def _polite_noun(sentence: str) -> bool:
     """Whether a sentence is a noun and a please: "Your name, please." """
     words = tokens(sentence)
-    return words[-1:] == ["please"] and len(words) <= 10 and not {"i", "we", "you", "is", "are"} & set(words)
+    return words[-1:] == ["please"] and len(words) <= 14 and not {"i", "we", "you", "is", "are"} & set(words)
 
 
 def _fragment(sentence: str) -> bool:
@@ -212,7 +223,7 @@ def _fragment(sentence: str) -> bool:
     words = tokens(sentence.rsplit(":")[-1])
     if len(words) > 25:
         return False
-    if re.match(r"\W*(?:(?:and|also|next|now|finally)\W+)*(?:the|your)\b", sentence, re.IGNORECASE):
+    if re.match(r"\W*(?:(?:and|also|next|now|finally|lastly)\W+)*(?:the|your)\b", sentence, re.IGNORECASE):
         return not {"is", "are", "was", "were", "correct", "right"} & set(words)
     if len(words) > 9:
         return False

@@ -52,6 +52,8 @@ class Topic:
     """What these tools do."""
     near: frozenset[str]
     """The words of the sentences of intent and requests that say its value."""
+    told_in: frozenset[int]
+    """The places of these sentences among all."""
     fallback: bool
     """Whether such a sentence says what is to be done when something else is not possible."""
     wanted: bool
@@ -85,11 +87,11 @@ def topics(briefing: Briefing, words: Glossary) -> list[Topic]:
 def _topic(
     fact: Known, mates: Sequence[Known], ends: Sequence[Known], briefing: Briefing, words: Glossary, postal: bool
 ) -> Topic:
-    doc = phrase(fact.doc)
+    doc = phrase(_TIME.sub("", fact.doc))
     named = _known_as(fact.name, words)
     base = _base(fact).union(*map(_base, mates))
     numbered = (
-        doc.ordinals
+        phrase(fact.doc).ordinals
         or _counted(fact.name, [one.name for one in briefing.facts])
         or frozenset[int]().union(*(phrase(end.doc).ordinals for end in ends))
     )
@@ -104,7 +106,9 @@ def _topic(
         heads |= {USERNAME, USER}
     if heads & {NAME, FULL_NAME, USERNAME}:
         heads |= {NAME, FULL_NAME}
-    near, fallback = _near(fact, briefing)
+        users = any(USER in words.owners.get(name, ()) for name in named)
+        heads |= {USERNAME} if users else set()
+    near, told_in, fallback = _near(fact, briefing)
     more = frozenset[str]().union(*(words.words.get(n, frozenset()) | words.owners.get(n, frozenset()) for n in named))
     values = frozenset[str]().union(*(words.values.get(name, ()) for name in named))
     uses = frozenset[str]().union(*(words.uses.get(name, ()) for name in named))
@@ -112,7 +116,7 @@ def _topic(
     return Topic(
         name=fact.name, value=fact.value, base=base, heads=heads, verbs=verbs | heads, told=frozenset(doc.rest),
         opens=doc.wh, ordinals=numbered, more=more - base, values=values, objects=objects, uses=uses, near=near - base,
-        fallback=fallback, wanted=_wanted(fact), tried=_TRIED.search(fact.doc) is not None,
+        told_in=told_in, fallback=fallback, wanted=_wanted(fact), tried=_TRIED.search(fact.doc) is not None,
     )  # fmt: skip
 
 
@@ -128,7 +132,7 @@ def _base(fact: Known) -> frozenset[str]:
 
 
 def _heads(fact: Known, words: Glossary, things: frozenset[str], in_series: bool) -> frozenset[str]:
-    doc = phrase(fact.doc)
+    doc = phrase(_TIME.sub("", fact.doc))
     name = _bare(fact.name)
     if not fact.doc and name in ("first", "last"):
         name = f"{name}_name"
@@ -203,19 +207,24 @@ def _bare(name: str) -> str:
     return _series(name)[0] or re.sub(r"_[0-9]+$", "", name)
 
 
+_TIME = re.compile(r", the \w+ time$")
 _TRIED = re.compile(r"\byou (?:give|try|say) first\b")
 _FALLBACK = re.compile(r"(?<=[.)']) (?=If (?:that|it)\b|When (?:that|it)\b)")
 
 
-def _near(fact: Known, briefing: Briefing) -> tuple[frozenset[str], bool]:
-    """The words of the texts that say its value, and whether they are for when something else is not possible."""
+def _near(fact: Known, briefing: Briefing) -> tuple[frozenset[str], frozenset[int], bool]:
+    """The words of the texts that say its value, the places of these texts, and whether they are for when something
+    else is not possible.
+    """
     near: set[str] = set()
+    places: set[int] = set()
     fallback = False
     texts = [(sentence, False) for sentence in sentences(" ".join(briefing.intent.split()))]
     for request in briefing.requests:
         texts += [(one, place > 0) for place, one in enumerate(_FALLBACK.split(" ".join(request.text.split())))]
-    for text, otherwise in texts:
+    for place, (text, otherwise) in enumerate(texts):
         if said(fact.value, [text]):
+            places.add(place)
             near.update(content(tokens(text)))
             fallback = fallback or otherwise
-    return frozenset(near), fallback
+    return frozenset(near), frozenset(places), fallback

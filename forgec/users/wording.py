@@ -27,6 +27,7 @@ COMPOUNDS = {
     ("handing", "back"): "return", ("sending", "back"): "return", ("giving", "back"): "return",
     ("taking", "back"): "return", ("log", "out"): "logout", ("sign", "out"): "logout", ("went", "missing"): "lost",
     ("gone", "missing"): "lost", ("as", "well"): "also",
+    ("somewhere", "else"): "elsewhere", ("street", "address"): "street",
 }  # fmt: skip
 """Two words that are one."""
 
@@ -48,7 +49,7 @@ _SAME = (
     "where place location locate room located spot",
     "area district region neighbourhood neighborhood quarter part",
     "reserve reservation wait waiting waitlist queue hold",
-    "lost missing left gone lose",
+    "lost missing left gone lose loss",
     "firstname forename",
     "lastname surname",
     "book novel",
@@ -119,7 +120,7 @@ FILLING = listed(
     should can could may might must i i'll i'd i'm i've me my we us our you your yours you'd you'll you're what
     which so if then than also too just only any some all both well not no yes ok okay please kindly thanks
     thank great sure happy help need want wants like wanted give tell share provide enter type state confirm
-    specify supply let know list send sent ask get got take find look see use used using such own very much many
+    specify supply let know send sent ask get got take find look see use used using such own very much many
     how now again able go going before after first second third fourth fifth sixth seventh eighth ninth tenth
     one two three other hello hi dear when who's what's i.e ie e.g eg etc exactly instead currently correct
     right
