@@ -17,7 +17,7 @@ from forgec.users.glossary import Glossary
 from forgec.users.matching import Matcher
 from forgec.users.phrases import Phrase, mentioned, phrase
 from forgec.users.questions import EXCEPT, PARTS, Question, questions
-from forgec.users.topics import IDENTIFYING, Topic, topics
+from forgec.users.topics import IDENTIFYING, NUMBER, Topic, topics
 from forgec.users.values import said, spoken
 from forgec.users.wording import concept, content, tokens
 from forgec_runtime import Briefing
@@ -38,6 +38,7 @@ _ABOUT = re.compile(r"\W*(?:for|about|regarding|concerning|on) (?:the|your|that|
 _OPENS = re.compile(r"\W*(?:the|your|an?|also|please|any|how|by)\b", re.IGNORECASE)
 _CHECKS = re.compile(r"\b(?:is (?:it|that|this)|correct|right)\b[^?]*\?", re.IGNORECASE)
 """How an agent asks whether what it says is so: "your name: is it Ann Lee?" """
+
 _AMONG = re.compile(r"\W*(?:including|with|among them|also)\b", re.IGNORECASE)
 _THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
 _OWN = re.compile(r"\b(?:your|the|which|what)\b", re.IGNORECASE)
@@ -90,7 +91,7 @@ class Asking:
         found: list[Topic] = []
         unclear: list[list[Topic]] = []
         for question in questions(text):
-            for meant, several in self._question(question, text):
+            for meant, several in self._question(question, text, found):
                 earlier = [topic for topic in meant if topic in found]
                 settled = earlier if len(meant) > 1 and earlier else meant
                 if len(settled) > 1 and not several and len(earlier) != len(settled):
@@ -104,28 +105,26 @@ class Asking:
         ]  # fmt: skip
         return Reading(tuple(topic.name for topic in self.topics if topic.name in names), tuple(doubts))
 
-    def _question(self, question: Question, message: str) -> list[tuple[list[Topic], bool]]:
+    def _question(self, question: Question, message: str, earlier: Sequence[Topic]) -> list[tuple[list[Topic], bool]]:
         """What the parts of a question mean, and whether all of it is meant."""
         offered = [topic for topic in self.topics if _offered(topic, question.sentence)]
-        choice: list[tuple[list[Topic], bool]] = []
-        if offered:
-            about = phrase(question.sentence)
-            choice.append((Choice(self.matcher, question, message).one(offered, about, ()), False))
+        among = Choice(self.matcher, question, message, tuple(earlier))
+        choice = [(among.one(offered, phrase(question.sentence), ()), False)] if offered else []
         chosen = {topic.name for topic in offered}
         body = _BOTH_NAMES.sub("first name, last name", question.asked)
         if not question.asked or (_OTHERS.search(body) and not re.search(r"\byours?\b", body, re.IGNORECASE)):
             return choice
-        meant = self._parts(body, question, message)
+        meant = self._parts(body, among)
         return choice + [(found, whole) for found, whole in meant if not any(topic.name in chosen for topic in found)]
 
-    def _parts(self, body: str, question: Question, message: str) -> list[tuple[list[Topic], bool]]:
+    def _parts(self, body: str, choice: Choice) -> list[tuple[list[Topic], bool]]:
         meant: list[tuple[list[Topic], bool]] = []
+        question = choice.question
         named = mentioned(question.before)[-MAX_MENTIONED:]
         last = mentioned(question.before.rstrip("\n").rsplit("\n", 1)[-1])[-MAX_MENTIONED:]
         pieces = ["", *PARTS.split(body)[: 2 * MAX_PARTS]]
         texts = pieces[1::2]
         parts = [phrase(text) for text in texts]
-        choice = Choice(self.matcher, question, message)
         group, opened, clause = list[Topic](), False, False
         each = _EACH.search(body)
         of_others = each is not None and concept(each[1].casefold()) not in self.matcher.known
@@ -148,15 +147,17 @@ class Asking:
                 named.append(part)
             within = clause and joint.strip().casefold() in ("and", "or") and not part.wh and not _OPENS.match(text)
             clause = part.wh == "which" and part.direct and bool(part.rest)
-            if _CHECKS.search(question.sentence):
-                found = [topic for topic in found if topic.is_number or not said(topic.value, [question.sentence])]
+            checked = question.sentence if _CHECKS.search(question.sentence) else ""
+            found = [topic for topic in found if not said(topic.value, [text if NUMBER in topic.heads else checked])]
             leads = part.head in self.matcher.things and _leads(text, part, pieces[2 * place + 2 :])
             if not found or within or leads:
                 continue
             opened = (opened and joint != ")") or (joint.strip() in _LISTING and not _AMONG.match(text))
             beside = [topic for others, _ in meant for topic in others]
             named_of_it = [topic for topic in found if opened and topic in group]
-            if named_of_it:
+            if joint.strip().casefold() == "or" and part.ordinals and not part.nouns and meant:
+                meant[-1] = ([*meant[-1][0], *found], False)  # "the first or the second"
+            elif named_of_it:
                 meant = [one for one in meant if one[0] is not group]
                 meant.append((named_of_it, True))
             elif self.matcher.whole(part):

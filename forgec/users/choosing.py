@@ -34,6 +34,8 @@ class Choice:
     matcher: Matcher
     question: Question
     message: str
+    earlier: Sequence[Topic]
+    """What the questions before it ask for."""
 
     @property
     def before(self) -> str:
@@ -54,7 +56,7 @@ class Choice:
         found = _otherwise(found, self.message)
         kinds = {topic.is_new for topic in found}
         if len(kinds) > 1:
-            new = bool(beside) and beside[-1].is_new
+            new = any(topic.is_new for topic in [*self.earlier, *beside][-1:])
             found = [topic for topic in found if topic.is_new == new]
         found = self._of_request(found, beside)
         texts = (self.question.sentence, self.before, self.message)

@@ -70,6 +70,9 @@ _NOT_ASKED = re.compile(
     r"|\bconfirm (?:that |if |whether )?(?:your|the) (?:(?!that\b|which\b)[\w-]+ ){1,3}?(?:is|are)\b[^,;:.!?\n]*"
     r"|(?<=, )and (?:that |if )?(?:your|the) (?:(?!that\b|which\b)[\w-]+ ){1,3}?(?:is|are) (?!(?:\w+ )?\?)[^,;:.!?\n]*"
     r"|\b(?:your|the) [\w' -]{2,40}? (?:i|we)(?: still| already|'ve| have)+(?: got| noted)?(?=\s*[,;.!?]|$)"
+    r"|\b(?:your|the) (?:(?!so\b|then\b|and\b|before\b|when\b|that\b|which\b)[\w'-]+ ){1,3}(?:i|we)(?:'ll| will) "
+    r"(?!need\b|require\b|be\b)[^,;:.!?\n]*"
+    r"|\b(?:i|we)(?:'ll| will) [^,;:.!?\n]*\b(?:later|afterwards|after that)\b"
     r"|\b(?:i|we)(?:'ve| have)? (?:already|still) (?:have|got|know|noted) "
     r"[^,;:.!?\n]*?(?=$|[,;:.!?\n]|\bbut\b|\bjust\b)",
     re.IGNORECASE,

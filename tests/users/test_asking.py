@@ -4,7 +4,7 @@ Two hundred were labelled before there was anything to read them: every second o
 made, the others were not, until the rules first met them. The sixty of `afterwards` were written then, to be hard. The
 two hundred of `unseen` were written later, by somebody who had not read the rules, and the sixty of `last` when all of
 those had been mended. The five times two hundred that are blind are of people who had not read them either, and were
-met one after the other; the 98 of `more` were written before the third of these, and the 236 of `groups` after the
+met one after the other; the 98 of `more` were written before the third of these, and the 272 of `groups` after the
 last, by somebody who knew the rules. What the rules made of each when they first met them stands in docs/rollouts.md;
 what is tested here is what came of mending that.
 """
@@ -52,7 +52,7 @@ def wrong(half: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
 COUNTS = {
     "development": 100, "held out": 100, "afterwards": 60, "unseen": 200, "last": 60,
     "blind a": 200, "blind b": 200, "more": 98, "blind c": 200,
-    "blind d": 200, "blind e": 200, "groups": 236,
+    "blind d": 200, "blind e": 200, "groups": 272,
 }  # fmt: skip
 
 
