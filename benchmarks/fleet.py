@@ -4,9 +4,9 @@
 
 Measured: actors of Ray play episodes of the library turn by turn, as NeMo-RL's own rollouts have them played; what the
 agents write is gold's. Each point gives the turns a second, and the seconds of a processor that a turn takes in a
-worker, in the process that drives, and in Ray's own processes. Two simulations are made of these. One plays as the
-points were played, a turn of all episodes at a time, and is asked for the points that were measured. The other is of a
-fleet, where no episode waits for another: for a place on a GPU, for what is generated there, and for a core.
+worker and in the process that drives. Two simulations are made of these. One plays as the points were played, a turn of
+all episodes at a time, and is asked for the points that were measured. The other is of a fleet, where no episode waits
+for another: for a place on a GPU, for what is generated there, and for a core.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
 import ray
 import simpy
 
@@ -62,9 +61,8 @@ class Point:
     turns: int
     seconds: float
     worker: float
-    """Seconds of a processor for a turn: in a worker, in the process that drives, and in those of Ray."""
+    """Seconds of a processor for a turn: in a worker, and in the process that drives."""
     driver: float
-    ray: float
 
     @property
     def rate(self) -> float:
@@ -116,17 +114,11 @@ def worker_of(episode: int, workers: int) -> int:
     return episode // TASKS % workers
 
 
-def of_ray() -> float:
-    """Seconds of a processor that all processes of Ray have taken, workers among them."""
-    times = [one.cpu_times() for one in psutil.Process().children(recursive=True)]
-    return sum(one.user + one.system for one in times)
-
-
 def measure(workers: int, episodes: int, scripts: Sequence[Script]) -> Point:
     """Play episodes to their end, a turn of each at a time."""
     actor: Any = ray.remote(Player)
     players = [actor.remote() for _ in range(workers)]
-    before, all_before = sum(ray.get([one.processor.remote() for one in players])), of_ray()
+    before = sum(ray.get([one.processor.remote() for one in players]))
     seats: list[int | None] = [None] * episodes
     turn, played, rewards = 0, 0, 0.0
     living = list(range(episodes))
@@ -151,11 +143,11 @@ def measure(workers: int, episodes: int, scripts: Sequence[Script]) -> Point:
         living = sorted(still)
         turn += 1
     seconds, driver = time.perf_counter() - began, time.process_time() - driver
-    worked, everything = sum(ray.get([one.processor.remote() for one in players])) - before, of_ray() - all_before
+    worked = sum(ray.get([one.processor.remote() for one in players])) - before
     for one in players:
         ray.kill(one)
     assert rewards == episodes, "gold is not paid"
-    return Point(workers, episodes, played, seconds, worked / played, driver / played, (everything - worked) / played)
+    return Point(workers, episodes, played, seconds, worked / played, driver / played)
 
 
 def together(point: Point, lengths: Sequence[int], cores: int) -> float:
@@ -177,7 +169,7 @@ def together(point: Point, lengths: Sequence[int], cores: int) -> float:
             yield world.process(work(len(living) * point.driver))
             shares = Counter(worker_of(one, point.workers) for one in living)
             busy = [world.process(work(count * point.worker)) for count in shares.values()]
-            yield world.all_of([*busy, world.process(work(len(living) * point.ray))])
+            yield world.all_of(busy)
             turns[0] += 1
             living = [one for one in living if lengths[one % len(lengths)] > turns[0]]
 
@@ -231,8 +223,8 @@ def main() -> None:
     ray.init(num_cpus=max(workers for workers, _ in POINTS), include_dashboard=False, log_to_driver=False)
     scripts = gold()
     lengths = [len(wrote) for _, _, wrote in scripts]
-    print("| workers | episodes | turns/s | simulated | worker, ms a turn | driver, ms a turn | Ray, ms a turn |")
-    print("|---|---|---|---|---|---|---|")
+    print("| workers | episodes | turns/s | simulated | worker, ms a turn | driver, ms a turn |")
+    print("|---|---|---|---|---|---|")
     points = []
     for workers, episodes in POINTS:
         point = measure(workers, episodes, scripts)
@@ -240,11 +232,11 @@ def main() -> None:
         said = together(point, lengths, here)
         print(
             f"| {workers} | {episodes:,} | {point.rate:,.0f} | {said:,.0f} | {1e3 * point.worker:.2f} | "
-            f"{1e3 * point.driver:.2f} | {1e3 * point.ray:.2f} |",
+            f"{1e3 * point.driver:.2f} |",
             flush=True,
         )
     ray.shutdown()
-    slowest = max(one.worker + one.ray for one in points)
+    slowest = max(one.worker for one in points)
     print(f"\nA turn takes {1e3 * slowest:.2f} ms of a core in what follows.\n")
     print("| GPUs | generation, median seconds | turns/s | cores of environments |\n|---|---|---|---|", flush=True)
     fleets = []
