@@ -114,20 +114,20 @@ def step(bank: Bank, calls: Iterable[tuple[Rows, str, Mapping[str, Any]]]) -> li
     return results
 
 
-def bare_transfer(rows: Rows, source: str, target: str, amount: int) -> bytes:
+def bare_transfer(rows: Rows, source: str, target: str, amount: int) -> str:
     a, b = rows.get(source), rows.get(target)
     if a is None or b is None:
-        return b"Unknown account"
+        return "Unknown account"
     if amount <= 0 or a["balance"] < amount:
-        return b"Refused"
+        return "Refused"
     rows[source] = {**a, "balance": a["balance"] - amount}
     rows[target] = {**b, "balance": b["balance"] + amount}
-    return orjson.dumps(rows[source])
+    return orjson.dumps(rows[source]).decode()
 
 
-def bare_get_account(rows: Rows, account_id: str) -> bytes:
+def bare_get_account(rows: Rows, account_id: str) -> str:
     row = rows.get(account_id)
-    return orjson.dumps(row) if row is not None else b"Unknown account"
+    return orjson.dumps(row).decode() if row is not None else "Unknown account"
 
 
-BARE: dict[str, Callable[..., bytes]] = {"get_account": bare_get_account, "transfer": bare_transfer}
+BARE: dict[str, Callable[..., str]] = {"get_account": bare_get_account, "transfer": bare_transfer}
