@@ -12,7 +12,7 @@ from forgec.sql.scope import Cell, Rows
 from forgec.tasking.drafts import Draft, Move
 from forgec.tasking.ground import Ground
 from forgec.tasking.merging import Merging
-from forgec.tasking.plans import Fact, Found, Node, Plan, Request, RowOf
+from forgec.tasking.plans import Fact, Found, Node, Plan, Request, RowOf, numbered
 from forgec.tasking.reasoning import questions
 from forgec.tasking.wording import hearing, in_vain, opening, unfound, wish
 from forgec.tasking.words import Words, escaped, hole, label_of, lower_first, quoted
@@ -65,7 +65,7 @@ class _Filling:
             return
         request = Request(wish(self.words, tool, {name: one.phrase for name, one in found.items()}), node.name)
         if tool.side == "user" and isinstance(move.value, str) and not tool.parameters:
-            request.text = f"{request.text.removesuffix('.')}: '{move.value}' is what you want to see then."
+            request.text = f"{request.text.removesuffix('.')}, so that you see '{move.value}'."
         self._condition(request, node, found)
         self.made.requests.append(request)
         if self.chance.random() < 0.6:
@@ -100,12 +100,11 @@ class _Filling:
     def _in_vain(self, move: Move, tool: m.Tool) -> None:
         found = self.merging.arguments(move, vain=True)
         phrases = {name: one.phrase for name, one in found.items()}
-        if tool.name in self.ground.finders:
-            request = Request(unfound(phrases.values()))
+        if tool.name in self.ground.finders:  # which comes before all else
+            self.made.requests.insert(0, Request(unfound(phrases.values())))
         else:
             wished = wish(self.words, tool, phrases, bool(self.ground.writes[tool.name]))
-            request = Request(in_vain(wished), vain=wished)
-        self.made.requests.append(request)
+            self.made.requests.append(Request(in_vain(wished), vain=wished))
         self.made.kinds.append("refusal")
         for one in found.values():
             for need in one.needs:
@@ -307,7 +306,7 @@ class _Filling:
             name for name in plan.facts
             if f'"$": "{name}"' in text or re.search(rf"\${name}\b", text) or hole(name) in asked
         }  # fmt: skip
-        plan.facts = {name: fact for name, fact in plan.facts.items() if name in used}
+        plan.facts = numbered([fact for name, fact in plan.facts.items() if name in used])
 
     def _order(self) -> None:
         """What a call changes is read before or after it, as it was: the order of nodes that are about the same."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from forgec.model import spec as m
@@ -11,9 +13,10 @@ from forgec.tasking.comparing import Comparing
 from forgec.tasking.drafts import Move, Origin
 from forgec.tasking.growing import Growing, Unreachable
 from forgec.tasking.lookups import Lookups
+from forgec.tasking.phrases import TITLES
 from forgec.tasking.picking import Picking
 from forgec.tasking.plans import Found, Node
-from forgec.tasking.words import label_of
+from forgec.tasking.words import label_of, quoted
 from forgec_runtime import types as t
 from forgec_runtime.task_file import encoded
 
@@ -52,10 +55,10 @@ class Merging:
             key = self.lookups.key(parameter.references, value, tool.name)
             return key if vain else self.comparing.instead(parameter.references, value, tool.name, key)
         if isinstance(parameter.type, t.List):
-            return self._list(tool, parameter, value, origin)
+            return self._list(tool, parameter, value, origin, vain)
         if origin.table and not origin.new and origin.row is not None:
             if self.ground.spec.tables[origin.table].parent is not None:
-                return self._nested(tool, origin.table, origin.path[0], value)
+                return self._inside(tool, origin, value, vain)
             found = self._same(origin, value)
             found = found or self._renewed(origin, value) or self._revealed(origin, value)
             if found is not None:
@@ -80,18 +83,23 @@ class Merging:
         sql = ", ".join(f"'{field}': ${name}" for field, name in names.items())
         return Found({"sql": f"{{{sql}}}"}, self.words.parameter(parameter, value, names if vain else None))
 
-    def _list(self, tool: m.Tool, parameter: m.Parameter, value: list[Any], origin: Origin) -> Found:
+    def _list(self, tool: m.Tool, parameter: m.Parameter, value: list[Any], origin: Origin, vain: bool) -> Found:
         if not origin.table:
             return Found(encoded(value), self.words.parameter(parameter, value))
-        parts = [self._nested(tool, origin.table, origin.path[0], one) for one in value]
-        names = [part.given["$"] for part in parts]
+        parts = [self._inside(tool, origin, one, vain) for one in value]
         needs = tuple(need for part in parts for need in part.needs)
-        sql = {"sql": f"[{', '.join(f'${name}' for name in names)}]"}
-        phrases = dict.fromkeys(part.phrase for part in parts)
-        if len(phrases) > 1 and any(phrase.startswith("the only ") for phrase in phrases):
+        sql = {"sql": f"[{', '.join(f'${need}' for need in needs)}]"}
+        phrases = [self._counted(part, parts.count(part)) for part in parts]
+        if len(set(phrases)) > 1 and any(phrase.startswith("the only ") for phrase in phrases):
             raise Unreachable(parameter.name)  # of which thing each is the only one would have to be said, too
-        phrase = " and ".join(phrases) if len(phrases) == len(parts) else f"{' and '.join(phrases)}, {len(parts)} times"
-        return Found(sql, phrase, needs)
+        return Found(sql, " and ".join(dict.fromkeys(phrases)), needs)
+
+    def _counted(self, part: Found, times: int) -> str:
+        """What is meant, and how often it is, where that is not plain."""
+        if times == 1 and not self.picking.repeated & set(part.needs):
+            return part.phrase
+        kind = re.sub("^the only ", "the only kind of ", part.phrase)
+        return f"{kind}, {'once' if times == 1 else f'{times} times'}"
 
     def _same(self, origin: Origin, value: Any) -> Found | None:
         """A value that a result has under its own name."""
@@ -140,6 +148,30 @@ class Merging:
 
     # -- what is nested ----------------------------------------------------------------------------------------
 
+    def _inside(self, tool: m.Tool, origin: Origin, value: Any, vain: bool) -> Found:
+        """A value of a nested table; one in `vain` may be of a row somewhere else."""
+        try:
+            return self._nested(tool, origin.table, origin.path[0], value)
+        except Unreachable:
+            if not vain:
+                raise
+            return self._missing(tool, origin.table, origin.path[0], value)
+
+    def _missing(self, tool: m.Tool, table: str, column: str, value: Any) -> Found:
+        """A row that is not where it is looked for, by what no row there has."""
+        inner = self.ground.spec.tables[table]
+        row, *_ = self.rows.where(self.draft.world, table, column, value)
+        keys = self._around(tool, inner, column, value)
+        there = [one for key in keys for one in self.rows.where(self.draft.world, table, inner.inherited[0].name, key)]
+        own = {one.name: one for one in inner.columns if not one.key and one.references is None and one.name != column}
+        for name in sorted(own, key=lambda name: name not in TITLES):
+            held = row[name]
+            if isinstance(own[name].type, t.Text | t.Enum) and held and all(one[name] != held for one in there):
+                noun = self.words.noun(table)
+                told = quoted(held) if name in TITLES else f"with the {label_of(name)} {quoted(held)}"
+                return Found(None, f"the {noun} {told}")
+        raise Unreachable(table)
+
     def _nested(self, tool: m.Tool, table: str, column: str, value: Any) -> Found:
         """A value of a nested table: in the document of a row around it."""
         inner = self.ground.spec.tables[table]
@@ -151,7 +183,7 @@ class Merging:
                     source = self.picking.inner(node, inner.title.rpartition(".")[2])
                     found = self.picking.key(source, column, table, value) if source is not None else None
                     if found is not None:
-                        return found
+                        return replace(found, phrase=found.phrase + self._of(tool, inner, node))
             if not self._document(inner.parent, keys):
                 break
         raise Unreachable(table)
@@ -166,6 +198,15 @@ class Merging:
                 return [move.proposal.arguments[parameter.name]]
         name = inner.inherited[0].name
         return list(dict.fromkeys(r[name] for r in self.rows.where(self.draft.world, inner.name, column, value)))
+
+    def _of(self, tool: m.Tool, inner: m.Table, node: Node) -> str:
+        """In which row a nested one is, where the call does not say that."""
+        around = str(inner.parent)
+        title = next((node.value[name] for name in TITLES if isinstance(node.value.get(name), str)), "")
+        told = any(parameter.references == around for parameter in tool.parameters)
+        if told or around == self.ground.people.table or not title:
+            return ""
+        return f" of the {self.words.noun(around)} {quoted(title)}"
 
     def _is_of(self, node: Node, table: str, keys: list[Any]) -> bool:
         """Whether the result of a node is the document of one of these rows."""

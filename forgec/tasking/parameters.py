@@ -88,9 +88,14 @@ class _Reading:
         shape = statement.shape if isinstance(statement, m.Let) else statement.item
         if isinstance(shape, Row) and shape.table is not None:
             self.rows[statement.name] = shape.table
-        origin = self._origin(statement.sql.expression)
+        tree = statement.sql.expression
+        origin = self._origin(tree)
         if origin is not None:
             self.origins[statement.name] = origin
+        elif isinstance(tree, Value):  # a list that was bound before, and a row of it
+            parts = [(name.removeprefix(f"{tree.name}."), of) for name, of in self.origins.items()
+                     if name.startswith(f"{tree.name}.")]  # fmt: skip
+            self.origins |= {f"{statement.name}.{part}": of for part, of in parts}
         for unnest in statement.sql.expression.find_all(exp.Unnest):
             alias = unnest.args.get("alias")
             columns = [column.name for column in alias.columns] if alias is not None else []

@@ -25,6 +25,8 @@ class Picking:
         self.phrases = Phrases(self.ground, self.words)
         self.kept: dict[tuple[str, str, str], Found] = {}
         """What was picked of the rows of a node."""
+        self.repeated: set[str] = set()
+        """The reasons that pick a value which several rows have."""
 
     def source(self, node: Node, field: str = "") -> Source | None:
         """The rows in a result: its own, or those nested in it at the path of a field."""
@@ -75,6 +77,8 @@ class Picking:
         doc = "the only one" if one == ANY else self.phrases.of(table, (), one, source.columns, source.docs)
         name = self._reason(f"{field.removesuffix('_id')}", sql, doc, value, (source.node,))
         self.plan.distractors += len(distinct) - 1
+        if sum(row.get(field) == value for row in source.rows) > 1:
+            self.repeated.add(name)
         found = Found({"$": name}, self.phrases.of(table, source.context, one, source.columns, source.docs), (name,))
         self.kept[place] = found
         return found

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from forgec.sql.scope import Cell
@@ -148,9 +149,18 @@ class Plan:
             if type(fact.value) is type(value) and fact.value == value and (fact.kind == doc or _is_name(value)):
                 return fact.name
         name = self.name(name)
-        others = sum(fact.kind == doc for fact in self.facts.values())
-        self.facts[name] = Fact(name, _numbered(doc, others), value, doc, row, path, read)
+        self.facts = numbered([*self.facts.values(), Fact(name, doc, value, doc, row, path, read)])
         return name
+
+
+def numbered(facts: Iterable[Fact]) -> dict[str, Fact]:
+    """Facts by their names, those of one kind told apart."""
+    kinds: Counter[str] = Counter()
+    found: dict[str, Fact] = {}
+    for fact in facts:
+        found[fact.name] = replace(fact, doc=_numbered(fact.kind, kinds[fact.kind]))
+        kinds[fact.kind] += 1
+    return found
 
 
 _ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")

@@ -108,6 +108,8 @@ class _Making:
         self.by_example = draft.chance.random() < 0.7
         self.arguments: dict[str, Any] = {}
         self.origins: dict[str, Origin] = {}
+        self.listed: list[Row] = []
+        """The rows of the list that was chosen last."""
 
     def proposal(self) -> Proposal | None:
         people = self.ground.people
@@ -214,16 +216,35 @@ class _Making:
         for place in places:
             pool = self._nested(place)
             if pool:
-                count = min(len(pool), self.chance.choice((1, 1, 1, 2)))
-                chosen = self.chance.sample(pool, count)
+                self.listed = chosen = self._instead(place, pool) or self._some(pool)
                 return [value_at(row, place.path) for row in chosen], Origin(place.table, place.path, chosen[0])
         return None
 
+    def _some(self, pool: Sequence[Row]) -> list[Row]:
+        return self.chance.sample(pool, min(len(pool), self.chance.choice((1, 1, 1, 2))))
+
+    def _instead(self, place: Place, pool: Sequence[Row]) -> list[Row]:
+        """For each row of the list that was chosen before another one of the same kind, position by position; if there
+        is one for each.
+        """
+        names = [column.name for column in self.ground.spec.tables[place.table].inherited]
+        if not all(name in row for row in self.listed for name in names) or (self.vain and self.chance.random() < 0.4):
+            return []
+        found = []
+        for given in self.listed:
+            kind = [row for row in pool if all(row[name] == given[name] for name in names)]
+            if not self.vain:
+                kind = [row for row in kind if value_at(row, place.path) != value_at(given, place.path)]
+            if not kind:
+                return []
+            found.append(self.chance.choice(kind))
+        return found
+
     def _nested(self, place: Place) -> list[Row]:
-        """The rows of a nested table inside of one that was chosen; of all where none was."""
+        """The rows of a nested table inside of one that was chosen; of all where none was, or where it is in vain."""
         table = self.ground.spec.tables[place.table]
         pool: list[Row] = self.rows.of(self.draft.world, place.table)
-        if table.parent in self.bound:
+        if table.parent in self.bound and not (self.vain and self.chance.random() < 0.3):
             around, names = self.bound[table.parent], [c.name for c in table.inherited]
             pool = [row for row in pool if all(row[name] == around[name] for name in names)]
         return pool

@@ -178,7 +178,7 @@ def _questions(
             sql = f"(select date_diff('day', min({name}), max({name})) from ${source})"
             yield Question(sql, text, text, "distance")
     for title in titles[:1]:
-        yield from _comparisons(source, rows, columns, title, [*numbers, *dates], words)
+        yield from _comparisons(source, rows, columns, title, [*numbers, *dates], group, words)
         for name in [*numbers, *dates]:
             for most in (True, False):
                 best = Criterion((), name, most).picks(rows)
@@ -193,7 +193,7 @@ def _questions(
 
 
 def _comparisons(
-    source: str, rows: Sequence[Row], columns: Columns, title: str, names: Sequence[str], words: Words
+    source: str, rows: Sequence[Row], columns: Columns, title: str, names: Sequence[str], group: str, words: Words
 ) -> Iterator[Question]:
     """Which of two has more of something, and how much more: the second tells a guess from an answer."""
     one, other = rows[0], rows[-1]
@@ -205,7 +205,7 @@ def _comparisons(
         if one[name] is None or other[name] is None or one[name] == other[name]:
             continue
         extreme = words.comparative(name, columns)
-        first = f"which has the {extreme}, '{one[title]}' or '{other[title]}'"
+        first = f"which of {group} has the {extreme}, '{one[title]}' or '{other[title]}'"
         if isinstance(columns[name].type, t.Date):
             sql = f"(select date_diff('day', min({name}), max({name})) {two})"
             more = "by how many days"

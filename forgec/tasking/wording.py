@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from forgec.model import spec as m
-from forgec.tasking.words import Words, first_sentence, lower_first, value_text
+from forgec.tasking.words import Words, first_sentence, joined, lower_first, value_text
 
 _NAMES = ("name", "holder", "full_name")
 _SERVES = re.compile(
@@ -44,7 +44,7 @@ def in_vain(wished: str) -> str:
 def unfound(values: Iterable[str]) -> str:
     """Somebody is not found by what they say first."""
     return (
-        f"To be found you first give {' and '.join(values)}, which is not what they know you by. "
+        f"To be found you first give {joined(values)}, which is not what they know you by. "
         "When that does not help, you give what is right."
     )
 

@@ -113,9 +113,17 @@ class Words:
         return list(dict.fromkeys(names))
 
     def noun(self, table: str) -> str:
-        return self.nouns(table)[0]
+        """The usual name of a row; what is nested may be called as a whole, as a history is."""
+        found, own = self.spec.tables[table], self.nouns(table)[0]
+        whole = found.parent is not None and own == found.title.rpartition(".")[2].replace("_", " ")
+        return f"entry of the {own}" if whole else own
 
     def plural(self, noun: str) -> str:
+        noun, of, rest = noun.partition(" of ")
+        return self._plural(noun) + of + rest
+
+    @staticmethod
+    def _plural(noun: str) -> str:
         if noun.endswith("y") and noun[-2:-1] not in "aeiou":
             return noun[:-1] + "ies"
         return noun + ("es" if noun.endswith(("s", "x", "ch", "sh")) else "s")
@@ -221,6 +229,10 @@ class Words:
             elif parameter.references != self.people:
                 left.append(parameter)
         text = self.to_you(text)
+        choice = next((p for p in left if text.endswith(", or not") and isinstance(p.type, t.Boolean)), None)
+        if choice is not None:
+            left.remove(choice)
+            text = ("not " if phrases[choice.name] == "no" else "") + text.removesuffix(", or not")
         named = [
             self._beside(parameter, phrases[parameter.name]) for parameter in left if phrases[parameter.name] != "''"
         ]
@@ -244,9 +256,15 @@ class Words:
 
     def asks(self, tool: m.Tool, text: str, writes: bool = True) -> str:
         """Somebody wants that done."""
+        to = "not to" if text.startswith("not ") else "to"
+        text = text.removeprefix("not ")
         first = text.split()[0] if text.split() else ""
         if first in _VERBS or first == tool.name.partition("_")[0]:
-            return f"You want them to {text}." if tool.side == "agent" else f"You want to {text} yourself."
+            if tool.side == "agent":
+                return f"You want them {to} {text}."
+            done = re.match(r"[^,(]*[^,( ]", text)
+            assert done is not None
+            return f"You want {to} {done[0]} yourself{text[done.end() :]}."
         asked = re.match(r"(whether|what|how|when|who|which|where) ", text) or tool.returns is not None
         return f"You want to hear {text}." if asked and not writes else f"You want {text}."
 

@@ -16,7 +16,7 @@ from forgec.tasking.likeness import Before, Given
 from forgec.tasking.measuring import alike, shape_of
 from forgec.tasking.parameters import Meaning, Place, meanings
 from forgec.tasking.people import people_of
-from forgec.tasking.plans import Plan
+from forgec.tasking.plans import Plan, numbered
 from forgec.tasking.reasoning import criteria, questions
 from forgec.tasking.wording import checked
 from forgec.tasking.words import Words, label_of, singular
@@ -58,6 +58,16 @@ def test_phone_is_understood() -> None:
         == "charge your last bill to the card of your account"
     )
     assert words.told(spec.tools["data_of"], 3)[1] == "how much data you have"
+    roaming, picture = spec.tools["set_roaming"], spec.tools["send_picture"]
+    asked = [words.asks(roaming, words.does(roaming, {"roaming": one})) for one in ("yes", "no")]
+    assert asked == [
+        "You want them to let your line use data abroad.",
+        "You want them not to let your line use data abroad.",
+    ]
+    assert (
+        words.asks(picture, words.does(picture, {}))
+        == "You want to send a picture yourself, to see whether it goes out."
+    )
 
 
 @given(
@@ -151,12 +161,20 @@ def test_facts_of_one_kind_are_told_apart() -> None:
     assert len(plan.facts) == 7
 
 
+def test_facts_that_are_left_are_counted_anew() -> None:
+    plan = Plan()
+    for title in ("Emma", "Ulysses", "Walden"):
+        plan.fact("title", "the title of the book", title)
+    left = numbered([fact for fact in plan.facts.values() if fact.value != "Emma"])
+    assert [fact.doc for fact in left.values()] == ["the title of the book", "the title of the second book"]
+
+
 def test_two_rows_are_compared() -> None:
     rows = [{"title": "x", "price": 1, "kind": "a"}, {"title": "y", "price": 3, "kind": "a"}]
     words = Words(check(SPECS / "phone.afs").spec, None)  # type: ignore[arg-type]
     found = [q for q in questions("list", rows, COLUMNS, "the things", words, Random(1)) if q.kind == "compare"]
     (one,) = found
-    assert one.text == "which has the higher price, 'x' or 'y', and how much the difference is"
+    assert one.text == "which of the things has the higher price, 'x' or 'y', and how much the difference is"
     assert one.also[0][0].startswith("(select max(price) - min(price) from $list")
 
 
