@@ -144,7 +144,7 @@ def _certified(what: str, environment: Environment, count: int) -> Measured:
     for batch in certify_all(environment, names):
         done += len(batch)
         certified += sum(verdict.certified for _, verdict in batch)
-        mutants += sum(kills.made for _, verdict in batch for kills in verdict.kills.values())
+        mutants += sum(kills.made + kills.same for _, verdict in batch for kills in verdict.kills.values())
         if not quarter and done * 4 >= count:
             quarter = megabytes()
     return Measured(what, count, certified, mutants, seconds() - before, quarter, megabytes())

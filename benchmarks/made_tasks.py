@@ -27,10 +27,10 @@ def report_of(spec: Path, count: int, seed: int) -> dict[str, Any]:
 
 
 def rate(report: dict[str, Any], kind: str) -> str:
-    """How many perturbed plans of a kind are not paid."""
-    made = {what: report["mutants"].get(f"{kind}: {what}", 0) for what in ("refused", "unpaid", "paid")}
-    total = sum(made.values())
-    return f"{(total - made['paid']) / total:.1%} of {total:,}" if total else "none"
+    """How many perturbed plans of a kind that make a difference are not paid, and how many make none."""
+    found = {what: report["mutants"].get(f"{kind}: {what}", 0) for what in ("refused", "unpaid", "paid", "same")}
+    made = found["refused"] + found["unpaid"] + found["paid"]
+    return f"{(made - found['paid']) / made:.1%} of {made:,}; {found['same']:,}" if made else "none"
 
 
 def row(report: dict[str, Any]) -> list[str]:

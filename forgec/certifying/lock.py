@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from forgec.certifying.verdict import Verdict
+from forgec.certifying.verdict import Kills, Verdict
 from forgec.writing import write_whole
 from forgec_runtime import Hashes
 
@@ -45,6 +45,7 @@ class Entry:
     """The checks that it failed."""
     hashes: Known
     version: int
+    kills: Mapping[str, Kills]
     line: str
     """As it is written."""
 
@@ -113,7 +114,8 @@ def _entry(line: str) -> Entry:
     failed = tuple(name for name, one in found["checks"].items() if not one["passed"])
     hashes = Known(**found["hashes"])
     version, task, world = int(found["certifier"]), str(found["task"]), str(found["world"])
-    return Entry(task, world, found["certified"] is True, failed, hashes, version, line)
+    kills = {str(kind): Kills(**one) for kind, one in found["mutants"].items()}
+    return Entry(task, world, found["certified"] is True, failed, hashes, version, kills, line)
 
 
 def entry_of(verdict: Verdict, hashes: Hashes | HashesAtHand, world: str) -> Entry:

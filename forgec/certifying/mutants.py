@@ -36,7 +36,8 @@ class Found:
             kind: Kills(
                 sum(one.refused and not one.paid for one in made),
                 sum(not one.refused and not one.paid for one in made),
-                sum(one.paid for one in made),
+                sum(one.paid and one.scored for one in made),
+                sum(one.paid and not one.scored for one in made),
             )
             for kind in (LEFT, CHANGED, ADDED)
             if (made := [one for one in self.mutants if one.kind == kind])
@@ -54,9 +55,10 @@ class Found:
         if faults:
             hint = "let the plan do nothing that does not show, and `expect` what the state does not tell"
             return Outcome("mutants", False, f"paid: {faults[0].text}", hint)
-        paid = sum(one.paid for one in self.mutants)
+        same = sum(one.paid for one in self.mutants)
         refused = sum(one.refused for one in self.mutants)
-        text = f"{len(self.mutants) - paid} of {len(self.mutants)} not paid, {refused} of them refused by a tool"
+        text = f"{len(self.mutants) - same} not paid, {refused} of them refused by a tool"
+        text += f"; {same} change nothing that is compared" if same else ""
         return Outcome("mutants", True, text if self.mutants else "no calls")
 
 

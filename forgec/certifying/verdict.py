@@ -36,23 +36,28 @@ class Outcome:
 @dataclass(frozen=True)
 class Kills:
     """What became of perturbed plans of one kind: those that a tool refused, those that went through and were not
-    paid, and those that were paid all the same.
+    paid, and those that were paid all the same; apart from these, those that were paid since they change nothing that
+    the grader compares.
     """
 
     refused: int = 0
     unpaid: int = 0
     paid: int = 0
+    same: int = 0
 
     def __add__(self, other: Kills) -> Kills:
-        return Kills(self.refused + other.refused, self.unpaid + other.unpaid, self.paid + other.paid)
+        return Kills(
+            self.refused + other.refused, self.unpaid + other.unpaid, self.paid + other.paid, self.same + other.same
+        )
 
     @property
     def made(self) -> int:
+        """Those that make a difference."""
         return self.refused + self.unpaid + self.paid
 
     @property
     def rate(self) -> float:
-        """The part of those that are not paid; 1 where there are none."""
+        """The part of those that make a difference that is not paid; 1 where there are none."""
         return 1.0 if not self.made else (self.made - self.paid) / self.made
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from forgec.certifying.lock import Certified, Entry, Stale, Status
+from forgec.certifying.verdict import Kills
 
 MAX_LINES = 60
 """So many tasks have a line each; of more, only those that are not certified."""
@@ -22,7 +22,8 @@ def shown(tasks: Sequence[tuple[str, Status, Entry | None]]) -> list[str]:
     lines, explained = [], 0
     for name, how, entry in few:
         content: dict[str, Any] = {} if entry is None or isinstance(how, Stale) else json.loads(entry.line)
-        lines.append(f"  {name.ljust(width)}  {_measured(content).ljust(34)}  {how}".rstrip())
+        measured = _measured(entry.kills.values()) if content and entry is not None else ""
+        lines.append(f"  {name.ljust(width)}  {measured.ljust(34)}  {how}".rstrip())
         if content and not isinstance(how, Certified):
             explained += 1
             if explained <= MAX_FAILED:
@@ -30,12 +31,9 @@ def shown(tasks: Sequence[tuple[str, Status, Entry | None]]) -> list[str]:
     return lines
 
 
-def _measured(content: dict[str, Any]) -> str:
-    if not content.get("mutants"):
-        return ""
-    made = sum(sum(one.values()) for one in content["mutants"].values())
-    paid = sum(one["paid"] for one in content["mutants"].values())
-    return f"{made - paid} of {made} mutants not paid"
+def _measured(kills: Iterable[Kills]) -> str:
+    found = sum(kills, Kills())
+    return f"{found.made - found.paid} of {found.made} mutants not paid" if found.made else ""
 
 
 def _reasons(content: dict[str, Any]) -> Iterable[str]:
@@ -47,15 +45,12 @@ def _reasons(content: dict[str, Any]) -> Iterable[str]:
 
 def summary(entries: Iterable[Entry]) -> list[str]:
     """What became of perturbed plans in all, a line a kind."""
-    found: Counter[tuple[str, str]] = Counter()
-    kinds: dict[str, None] = {}
+    found: dict[str, Kills] = {}
     for entry in entries:
-        for kind, one in json.loads(entry.line)["mutants"].items():
-            kinds[kind] = None
-            found.update({(kind, what): number for what, number in one.items()})
-    lines = []
-    for kind in kinds:
-        refused, unpaid, paid = (found[kind, what] for what in ("refused", "unpaid", "paid"))
-        made = refused + unpaid + paid
-        lines.append(f"  {kind}: {refused} of {made} refused by a tool, {unpaid} not paid, {paid} paid all the same")
-    return lines
+        for kind, one in entry.kills.items():
+            found[kind] = found.get(kind, Kills()) + one
+    return [
+        f"  {kind}: {one.refused} of {one.made} refused by a tool, {one.unpaid} not paid, {one.paid} paid all the same"
+        + (f"; {one.same} change nothing that is compared" if one.same else "")
+        for kind, one in found.items()
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from forgec.tasking.choosing import Choosing
@@ -143,7 +143,7 @@ def _report(maker: Maker, choosing: Choosing, tally: _Tally) -> dict[str, Any]:
 def _perturbed(made: Made) -> Iterator[str]:
     """What became of each perturbed plan of a task, by kind."""
     for kind, kills in made.verdict.kills.items() if made.verdict is not None else ():
-        for what, number in (("refused", kills.refused), ("unpaid", kills.unpaid), ("paid", kills.paid)):
+        for what, number in asdict(kills).items():
             yield from [f"{kind}: {what}"] * number
 
 

@@ -185,6 +185,25 @@ def test_a_damaged_lock_is_reported_and_can_be_written_anew(spec: Path, damage: 
     assert invoke("certify", str(spec), "--all").exit_code == 0
 
 
+def test_a_lock_that_counts_something_else_is_damaged(spec: Path) -> None:
+    invoke("certify", str(spec))
+    change(lock_of(spec), '"unpaid"', '"unheard"')
+    result = invoke("certify", str(spec))
+    assert result.exit_code == 2 and "no line of a lock" in result.output
+
+
+def test_a_write_that_nobody_compares_is_counted_apart(spec: Path) -> None:
+    change(spec, "(spoons >= 0) }", "(spoons >= 0), looked integer default 0 unscored }")
+    tool = 'tool look_into(jar_id -> jars) returns integer "Look into a jar." {'
+    body = "update jars set looked = looked + 1 where jar_id = $jar_id; return jars[$jar_id].spoons;"
+    change(spec, "world kitchen", f"{tool} {body} }}\n\nworld kitchen")
+    result = invoke("certify", str(spec))
+    assert result.exit_code == 0, result.output
+    assert "0 paid all the same; 2 change nothing that is compared" in result.output
+    added = read(lock_of(spec))["more_salt"].kills["a write added"]
+    assert (added.paid, added.same, added.unpaid) == (0, 1, 1) and added.rate == 1.0
+
+
 def test_a_task_that_is_not_there(spec: Path) -> None:
     result = invoke("certify", str(spec), "--task", "more_slat")
     assert result.exit_code == 2
