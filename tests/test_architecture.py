@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 
 DOORS: dict[str, str | tuple[str, ...]] = {
     "lark": "forgec/syntax/",
-    "sqlglot": ("forgec/sql/tree.py", "forgec/certifying/sql_text.py"),
+    "sqlglot": ("forgec/sql/tree.py", "forgec/certifying/sql_text.py", "forgec/certifying/computing/"),
     "networkx": ("forgec/model/edges.py", "forgec/tasking/", "forgec/graphing/"),
     "pydantic": (
         "forgec/bulk/",

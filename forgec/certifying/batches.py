@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from forgec.certifying.checking import certify
+from forgec.certifying.computing import twin_of
 from forgec.certifying.fresh import FreshProcess
 from forgec.certifying.verdict import Verdict
 from forgec_runtime import Environment, Task, Tasks
@@ -19,7 +20,7 @@ def certify_all(environment: Environment, names: Iterable[str]) -> Iterator[list
 
     The environment keeps answers from then on. Raises `LoadError`.
     """
-    environment.keep_answers()
+    environment.keep_answers(twin_of)
     left = iter(names)
     with FreshProcess(environment) as process:
         while batch := list(islice(left, SIZE)):

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from forgec.certifying.computing import twin_of
 from forgec.certifying.messages import receive, send
 from forgec.certifying.trial import digests, try_out
 from forgec_runtime import load_environment
@@ -22,7 +23,7 @@ def main(folder: str, sources: Iterable[str]) -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # tools may print
     environment = load_environment(Path(folder), allow_sources=sources)
-    environment.keep_answers()
+    environment.keep_answers(twin_of)
     while True:
         try:
             asked = receive(sys.stdin.buffer)

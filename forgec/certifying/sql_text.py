@@ -31,7 +31,7 @@ def constants(text: str) -> tuple[Any, ...]:
     """The texts and numbers that are written in a query, but those that only shape it."""
     from sqlglot import exp  # not needed by whoever only reads what was found before
 
-    tree = _tree(text)
+    tree = tree_of(text)
     shaping = {id(part) for one in tree.find_all(exp.Limit, exp.DataType, exp.Interval) for part in one.walk()}
     found: list[Any] = []
     for literal in tree.find_all(exp.Literal):
@@ -54,7 +54,7 @@ def picked(text: str) -> Picked | None:
     """What a query picks by; None where it does not pick some of several rows."""
     from sqlglot import exp
 
-    tree = _tree(text).copy()
+    tree = tree_of(text).copy()
     limit, order = tree.args.get("limit"), tree.args.get("order")
     if not isinstance(tree, exp.Select) or limit is None or order is None:
         return None
@@ -81,7 +81,7 @@ def _own(terms: list[tuple[str, bool]], columns: list[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4096)
-def _tree(text: str) -> exp.Expr:
+def tree_of(text: str) -> exp.Expr:
     import sqlglot
 
     plain = _SLOT.sub(r'"\1"', text).replace("{{", "{").replace("}}", "}")

@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any
 
 from forgec.certifying import FreshProcess, Verdict, certify
+from forgec.certifying.computing import twin_of
 from forgec.diagnostics import Report
 from forgec.tasking.coverage import KINDS, Coverage, Edge, Kind
 from forgec.tasking.distracting import distract
@@ -74,7 +75,7 @@ class Maker:
     lost: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self.ground.env.keep_answers()
+        self.ground.env.keep_answers(twin_of)
         self.coverage = Coverage(self.ground)
         self.rows = Rows(self.ground)
         self.looks = Looks(self.ground)

@@ -7,26 +7,42 @@ world never change. What was asked for before, in whichever episode, is not aske
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from .query import Changes, Query
+    from .schema import Table
     from .world import Base
 
 MAX_ROWS = 500_000
 """Rows of answers that are kept; beyond, all are forgotten."""
 MAX_NUMBERED = 100_000
 """Values and rows whose numbers are kept."""
+MAX_TWINS = 4096
+"""Queries whose twins are kept."""
 
 Rows: TypeAlias = list[dict[str, Any]]
 Asked: TypeAlias = "tuple[Sequence[Any], Mapping[str, Changes]]"
 """The values of a call, and the changed rows that it sees."""
 
 
+class Twin(Protocol):
+    """Answers a query as DuckDB would, on a world, with values, and with the changed rows that are seen."""
+
+    def __call__(self, base: Base, given: Sequence[Any], seen: Mapping[str, Changes], /) -> Rows | None:
+        """None where DuckDB has to be asked."""
+
+
+Twins: TypeAlias = "Callable[[Query, Mapping[str, Table[Any]]], Twin | None]"
+"""Finds the twin of a query over some tables, if it has one."""
+
+
 class Answers:
     """The answers of one environment. Rows of answers are shared: nobody may change them."""
 
-    def __init__(self) -> None:
+    def __init__(self, twins: Twins | None = None) -> None:
+        self._twins = twins
+        self._known: dict[tuple[Any, ...], Twin | None] = {}
         self._found: dict[tuple[Any, ...], dict[tuple[Any, ...], Rows]] = {}
         self._rows = 0
         self._numbers: dict[str, int] = {}
@@ -43,10 +59,36 @@ class Answers:
         keys = [self._key(query, ask) for ask in asks]
         new = {key: one for key, one in zip(keys, asks, strict=True) if key not in found}
         if new:
-            answers = ask(base, query, list(new.values()))
+            answers = self._answered(base, query, place, list(new.values()), ask)
             found.update(zip(new, answers, strict=True))
             self._rows += len(answers) + sum(map(len, answers))
         return [list(found[key]) for key in keys]
+
+    def _answered(
+        self,
+        base: Base,
+        query: Query,
+        place: tuple[Any, ...],
+        asks: list[Asked],
+        ask: Callable[[Base, Query, list[Asked]], list[Rows]],
+    ) -> list[Rows]:
+        """The answers of the query's twin, and of DuckDB where that has none."""
+        twin = self._twin(base, query, place[1:])
+        if twin is None:
+            return ask(base, query, asks)
+        answers = [twin(base, *one) for one in asks]
+        left = [one for one, answer in zip(asks, answers, strict=True) if answer is None]
+        others = iter(ask(base, query, left) if left else ())
+        return [next(others) if answer is None else answer for answer in answers]
+
+    def _twin(self, base: Base, query: Query, place: tuple[Any, ...]) -> Twin | None:
+        if self._twins is None:
+            return None
+        if place not in self._known:
+            if len(self._known) >= MAX_TWINS:
+                self._known.clear()
+            self._known[place] = self._twins(query, base.tables)
+        return self._known[place]
 
     def _forget(self) -> None:
         self._found.clear()

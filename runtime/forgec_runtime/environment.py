@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import snapshots, starts
-from .answers import Answers
+from .answers import Answers, Twins
 from .call import Call
 from .constraints import Constraints, Invariant, Sync
 from .data.completing import denied
@@ -196,11 +196,12 @@ class Environment:
         self._scheduler.play(calls, {call.episode: None for call in calls}, results)
         return results  # type: ignore[return-value]  # every call has ended
 
-    def keep_answers(self) -> None:
-        """Ask DuckDB nothing twice from now on, in whichever episodes: worth its memory where alike calls are played in
-        alike states again and again, as certification does. Results must not be changed then.
+    def keep_answers(self, twins: Twins | None = None) -> None:
+        """Ask DuckDB nothing twice from now on, in whichever episodes, and nothing at all that one of the `twins` of
+        queries answers: worth its memory where alike calls are played in alike states again and again, as
+        certification does. Results must not be changed then.
         """
-        self._scheduler.answers = self._scheduler.answers or Answers()
+        self._scheduler.answers = self._scheduler.answers or Answers(twins)
 
     def measure(self) -> Telemetry:
         """Begin to count what calls come to and take, anew."""
