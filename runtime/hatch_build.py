@@ -13,8 +13,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULES = (
-    "arguments", "call", "constraints", "documents", "limits", "results", "scheduler", "telemetry",
-    "sql/columns", "sql/lists", "sql/logic", "sql/rows",
+    "arguments", "base", "call", "constraints", "documents", "limits", "results", "scheduler", "schema", "telemetry",
+    "tool", "sql/columns", "sql/lists", "sql/logic", "sql/rows",
 )  # fmt: skip
 
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 from forgec.certifying.graph import Graph
 from forgec.certifying.shapes import shaped
 from forgec_runtime import Environment, Episode, Fault, Query, Result, Step, Task, TaskError
+from forgec_runtime.base import Base
 from forgec_runtime.plan import GoldCall, GoldRun
 from forgec_runtime.results import json_able
 from forgec_runtime.says import Unsayable, spoken
 from forgec_runtime.tasks import Computed, Expression, Kind, Node, Ref
-from forgec_runtime.world import Base
 
 
 class Act(NamedTuple):

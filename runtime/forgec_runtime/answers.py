@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
+    from .base import Base
     from .query import Changes, Query
     from .schema import Table
-    from .world import Base
 
 MAX_ROWS = 500_000
 """Rows of answers that are kept; beyond, all are forgotten."""

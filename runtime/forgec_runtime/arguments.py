@@ -38,7 +38,7 @@ def decode_arguments(tool: Tool, given: Arguments) -> list[Any] | str:
         try:
             for name, decode, is_text in decoders:
                 value = given[name]
-                if is_text and type(value) is str and len(value) <= MAX_TEXT and value.isascii() and "\0" not in value:
+                if is_text and type(value) is str and value.isprintable() and len(value) <= MAX_TEXT:
                     values.append(value)  # most are like this, and need not be asked more
                 else:
                     values.append(decode(value))

@@ -10,7 +10,7 @@ from .constraints import Constraints
 from .documents import Document, document
 from .episode import Episode, Overlay
 from .errors import ENDED_TEXT, Ask, Fault, Fetch, Refusal
-from .limits import MAX_HELD, MAX_RESULT, row_weight, too_long, too_much_held, weight, weight_at_most, weight_of
+from .limits import MAX_HELD, MAX_RESULT, too_long, too_much_held, weight, weight_at_most, weight_of
 from .results import Result, to_json
 from .schema import Index, Key, Table
 from .sql import text
@@ -28,6 +28,8 @@ MAX_RUNS = 100
 """How often a call begins again because something was not in memory; after that, it gets what it wants at once."""
 MAX_PASSES = 10_000
 """How often the bodies of `each` may run in one call."""
+_ABSENT: Any = object()
+"""Stands for a row that a dictionary says nothing about: None stands for one that is not there."""
 AtOnce = Callable[["Call", Fetch | Ask], list[dict[str, Any]]]
 """Fetches what one call wants: rows into the cache, or the answer of a query, which it gives."""
 
@@ -55,13 +57,14 @@ class Call:
     """
 
     __slots__ = (
-        "_asked", "_at_once", "_passes", "answers", "arguments", "broken", "counters", "episode", "index", "runs",
-        "staged", "tool", "weight",
+        "_asked", "_at_once", "_passes", "answers", "arguments", "base", "broken", "counters", "episode", "index",
+        "overlay", "runs", "staged", "tool", "weight",
     )  # fmt: skip
 
     def __init__(self, index: int, episode: Episode, tool: Tool, arguments: Sequence[Any]) -> None:
         self.index = index
         self.episode = episode
+        self.base = episode.base
         self.tool = tool
         self.arguments = arguments
         self.answers: list[list[dict[str, Any]]] = []
@@ -71,74 +74,75 @@ class Call:
 
     def run(self, constraints: Constraints, at_once: AtOnce) -> Result:
         """What the call comes to; its writes are then in the episode. Raises `Suspend`, `Refusal`, `Fault`."""
-        if self.episode.ended:
+        episode, tool = self.episode, self.tool
+        if episode.ended:
             raise Refusal(ENDED_TEXT)
-        self._begin(at_once)
-        value = self.tool.function(self, *self.arguments)
-        if self.staged is not None:
+        # what an earlier run has staged is forgotten
+        self.runs += 1
+        self._at_once = at_once
+        self._asked = self._passes = self.weight = 0
+        self.overlay = episode.overlay
+        self.staged: Overlay = {}
+        self.counters: dict[str, int] | None = None
+        self.broken: list[str] = []
+        value = tool.function(self, *self.arguments)
+        if self.staged:
             for sync in constraints.syncs:
                 sync(self)
-            constraints.check(self)
+            if constraints.watched:
+                constraints.check(self)
         # a value that JSON cannot hold must leave no writes behind
         result = Result("ok", self._told(value), value)
         if len(result.text) > MAX_RESULT:
             raise too_long()
-        task = self.episode.task
-        noted = weight(self.arguments) if task is not None and self.tool.name in task.watched else 0
-        if self.weight or noted:
-            self._hold(noted)
-        if self.staged is not None:
-            self._commit(self.staged)
+        noted = 0
+        if episode.task is not None and tool.name in episode.task.watched:
+            noted = weight(self.arguments)
+        if self.staged or noted:
+            self._keep(noted)
             result.changed = True
-        if self.broken is not None:
-            self.episode.broken_rules.extend(self.broken)
+        if self.broken:
+            episode.broken_rules.extend(self.broken)
             result.changed = True
         if noted:
-            self.episode.note(self.tool, self.arguments)
-            result.changed = True
-        if self.tool.ends:
-            self.episode.ended = result.changed = True
+            episode.note(tool, self.arguments)
+        if tool.ends:
+            episode.ended = result.changed = True
         return result
-
-    def _begin(self, at_once: AtOnce) -> None:
-        """Forget what an earlier run has staged."""
-        self.runs += 1
-        self._at_once = at_once
-        self._asked = self._passes = self.weight = 0
-        self.staged: Overlay | None = None
-        self.counters: dict[str, int] | None = None
-        self.broken: list[str] | None = None
 
     def _told(self, value: Any) -> str:
         """What the agent reads."""
-        if type(value) is not Document:
-            return to_json(self.tool.told(value))
-        if value.text is None:
-            value.text = to_json(self.tool.told(value))
-        return value.text
+        if type(value) is Document and value.text is not None:
+            return value.text
+        text = to_json(self.tool.told(value) if self.tool.rows else value)
+        if type(value) is Document:
+            value.text = text
+        return text
 
-    def _hold(self, noted: int) -> None:
-        """Count what the episode holds from now on, too much rather than too little. Raises `Refusal` for too much."""
-        episode = self.episode
-        if episode.held is not None and episode.held + self.weight + noted <= MAX_HELD:
-            episode.held += self.weight + noted
-            return
-        staged, overlay = self.staged or {}, episode.overlay or {}
-        rows = ({**overlay.get(name, {}), **staged.get(name, {})} for name in {**overlay, **staged})
-        held = noted + sum(weight(arguments) for _, arguments in episode.noted or ()) + sum(map(weight_of, rows))
-        if held > MAX_HELD:
-            raise too_much_held()
+    def _keep(self, noted: int) -> None:
+        """Have the episode hold what was staged, and a call that is noted. Raises `Refusal` for too much."""
+        episode, staged, overlay = self.episode, self.staged, self.overlay
+        held = MAX_HELD + 1 if episode.held is None else episode.held + self.weight + noted
+        for name, rows in staged.items():
+            held += self.base.rows_of[name].heaviest * len(rows)
+        if held > MAX_HELD:  # so far, it was too much rather than too little
+            held = self._held_exactly(noted)
+            if held > MAX_HELD:
+                raise too_much_held()
         episode.held = held
-
-    def _commit(self, staged: Overlay) -> None:
-        episode = self.episode
-        if episode.overlay is None:
-            episode.overlay = staged
-        else:
+        if overlay is not None:
             for name, rows in staged.items():
-                episode.overlay.setdefault(name, {}).update(rows)
+                overlay.setdefault(name, {}).update(rows)
+        elif staged:
+            episode.overlay = staged
         if self.counters is not None:
             episode.counters = {**(episode.counters or {}), **self.counters}
+
+    def _held_exactly(self, noted: int) -> int:
+        """What the episode would hold."""
+        staged, overlay = self.staged, self.overlay or {}
+        seen = ({**overlay.get(name, {}), **staged.get(name, {})} for name in {**overlay, **staged})
+        return noted + sum(weight(arguments) for _, arguments in self.episode.noted or ()) + sum(map(weight_of, seen))
 
     def _wait(self, wanted: Fetch | Ask) -> list[dict[str, Any]]:
         if self.runs <= MAX_RUNS:
@@ -157,11 +161,18 @@ class Call:
 
     def find(self, table: Table[Row], key: Key) -> Row | None:
         """The row with this key as it is now, or None. A key that is None, or has a None, finds nothing."""
-        if self.staged is not None:
-            rows: dict[Key, Row | None] | None = self.staged.get(table.name)
-            if rows is not None and key in rows:
-                return rows[key]
-        return self.before(table, key)
+        name = table.name
+        rows: dict[Key, Row | None] | None
+        if self.staged and (rows := self.staged.get(name)) is not None:
+            row = rows.get(key, _ABSENT)
+            if row is not _ABSENT:
+                return row
+        if self.overlay is not None and (rows := self.overlay.get(name)) is not None:
+            row = rows.get(key, _ABSENT)
+            if row is not _ABSENT:
+                return row
+        row = self.base.rows_of[name].by_key.get(key, _ABSENT)
+        return self._read(table, key) if row is _ABSENT else row
 
     def single(self, table: Table[Row]) -> Row:
         """The row of a table that has always one, as it is now."""
@@ -169,29 +180,29 @@ class Call:
 
     def before(self, table: Table[Row], key: Key) -> Row | None:
         """The row with this key as it was when the call came in."""
-        overlay = self.episode.overlay
-        if overlay is not None:
-            rows: dict[Key, Row | None] | None = overlay.get(table.name)
-            if rows is not None and key in rows:
+        if self.overlay is not None:
+            rows: dict[Key, Row | None] = self.overlay.get(table.name, {})
+            if key in rows:
                 return rows[key]
-        base = self.episode.base
-        cache: dict[Key, Row | None] = base.cache[table.name]
-        try:
-            return cache[key]
-        except KeyError:
-            if base.whole[table.name] or key is None or (type(key) is tuple and None in key):
+        return self._read(table, key)
+
+    def _read(self, table: Table[Row], key: Key) -> Row | None:
+        """The row with this key in the world."""
+        known = self.base.rows_of[table.name]
+        rows: dict[Key, Row | None] = known.by_key
+        if key not in rows:
+            if known.whole or key is None or (type(key) is tuple and None in key):
                 return None
-        self._wait(Fetch(table, [key]))
-        return cache[key]
+            self._wait(Fetch(table, [key]))
+        return rows[key]
 
     def _missing(self, table: Table[Any], keys: Iterable[Key]) -> list[Key]:
         """Those of some keys that neither the overlay nor the cache knows."""
-        base = self.episode.base
-        if base.whole[table.name]:
+        known = self.base.rows_of[table.name]
+        if known.whole:
             return []
         seen = self._changed(table.name) or {}
-        cache = base.cache[table.name]
-        return [key for key in keys if key not in seen and key not in cache]
+        return [key for key in keys if key not in seen and key not in known.by_key]
 
     def where(self, table: Table[Row], column: str | Index, value: Any) -> list[Row]:
         """The rows that have a value in a column, as they are now, in no certain order. NULL is no value.
@@ -201,7 +212,7 @@ class Call:
         if value is None or (type(value) is tuple and None in value):
             return []
         rows = self._at_first(table, column, value)
-        if self.staged is None and self.episode.overlay is None:
+        if not self.staged and self.overlay is None:
             return list(rows)
         changed = self._changed(table.name)
         if not changed:
@@ -214,14 +225,14 @@ class Call:
 
     def _at_first(self, table: Table[Row], column: str | Index, value: Any) -> Sequence[Row]:
         """The rows of the world that have a value in a column."""
-        base = self.episode.base
+        known = self.base.rows_of[table.name]
         index: Mapping[Any, Sequence[Row]] | None
-        index = base.indexes[table.name].get(column if type(column) is str else cast("Index", column).sql)
+        index = known.indexes.get(column if type(column) is str else cast("Index", column).sql)
         if index is None:
-            index = base.index(table, column)
+            index = self.base.index(table, column)
         rows = index.get(value)
         if rows is None:
-            if base.whole[table.name]:
+            if known.whole:
                 return ()
             self._wait(Fetch(table, [value], column))
             rows = index[value]
@@ -277,9 +288,8 @@ class Call:
 
     def _changed(self, name: str) -> dict[Key, Any] | None:
         """The changed rows of a table that the call sees."""
-        overlay, staged = self.episode.overlay, self.staged
-        committed = overlay.get(name) if overlay is not None else None
-        own = staged.get(name) if staged is not None else None
+        committed = self.overlay.get(name) if self.overlay is not None else None
+        own = self.staged.get(name)
         return {**committed, **own} if committed and own else committed or own
 
     # -- writing -----------------------------------------------------------------------------------------------
@@ -297,20 +307,14 @@ class Call:
         key = table.key_of(row)
         if self.find(table, key) is not None:
             raise self.violation(f"{table.title}: {text(key)} already exists")
-        return self._stage(table, key, row, weight_at_most(values.values()))
+        self._stage(table, key, row, weight_at_most(values.values()))
+        return row
 
     def update(self, table: Table[Row], row: Row, changes: Mapping[str, Any]) -> Row:
         """Change columns of a row. Raises `Refusal` for a row that must not be."""
         changed: Row = {**row, **changes}  # type: ignore[assignment]
-        key = table.key_of(changed)
-        taken = weight_at_most(changes.values())
-        if not self._is_counted(table.name, key):
-            weights = self.episode.base.weights[table.name]
-            at_first = weights.get(key)
-            if at_first is None:
-                at_first = weights[key] = row_weight(row.values())
-            taken += at_first
-        return self._stage(table, key, changed, taken)
+        self._stage(table, table.key_of(row), changed, weight_at_most(changes.values()))
+        return changed
 
     def delete(self, table: Table[Row], row: Row) -> None:
         """Remove a row, and those that are nested in it."""
@@ -318,47 +322,30 @@ class Call:
             for inner in self.under(nested, tuple(row[name] for name in table.key)):
                 self.delete(nested, inner)
         key = table.key_of(row)
-        self._staged_rows(table)[key] = None
-        self.weight += weight(key)
-        if self.weight > MAX_HELD:
-            self._weigh_exactly()
+        self._stage(table, key, None, weight(key))
 
-    def _stage(self, table: Table[Row], key: Key, row: Row, taken: int) -> Row:
-        if table.check is not None:
+    def _stage(self, table: Table[Row], key: Key, row: Row | None, taken: int) -> None:
+        if table.check is not None and row is not None:
             table.check(self, row)
-        self._staged_rows(table)[key] = row
+        rows = self.staged.get(table.name)
+        if rows is None:
+            rows = self.staged[table.name] = {}
+        rows[key] = row
         self.weight += taken
         if self.weight > MAX_HELD:
             self._weigh_exactly()
-        return row
-
-    def _is_counted(self, name: str, key: Key) -> bool:
-        """Whether a row was written before, by this call or another, and what it took then was counted."""
-        overlay, staged = self.episode.overlay, self.staged
-        return (staged is not None and key in staged.get(name, ())) or (
-            overlay is not None and key in overlay.get(name, ())
-        )
 
     def _weigh_exactly(self) -> None:
         """Count what was staged anew: so far, it may have been too much. Raises `Refusal` for too much."""
-        self.weight = sum(map(weight_of, (self.staged or {}).values()))
+        self.weight = sum(map(weight_of, self.staged.values()))
         if self.weight > MAX_HELD:
             raise too_much_held()
-
-    def _staged_rows(self, table: Table[Any]) -> dict[Key, Any]:
-        staged = self.staged
-        if staged is None:
-            staged = self.staged = {}
-        rows = staged.get(table.name)
-        if rows is None:
-            rows = staged[table.name] = {}
-        return rows
 
     def _next_key(self, table: Table[Any]) -> str | int:
         name = table.name
         last = (self.counters or {}).get(name)
         if last is None:
-            last = (self.episode.counters or {}).get(name, self.episode.base.serials[name])
+            last = (self.episode.counters or {}).get(name, self.base.serials[name])
         self.counters = {**(self.counters or {}), name: last + 1}
         return table.serial_key(last + 1)
 
@@ -374,7 +361,7 @@ class Call:
 
     def breaks(self, rule: str) -> None:
         """Note that this call breaks an audited rule; it counts if the call succeeds."""
-        self.broken = [*(self.broken or ()), rule]
+        self.broken.append(rule)
 
     # -- what generated code raises ------------------------------------------------------------------------------
 

@@ -59,7 +59,6 @@ class Constraints:
 
     def check(self, call: Call) -> None:
         """Raise `Refusal` for the first constraint that the staged rows of `call` break; suspends like any call."""
-        assert call.staged is not None
         changed: set[str] = set()
         staged = call.staged
         for name in staged if len(staged) == 1 else sorted(staged, key=self.order.__getitem__):

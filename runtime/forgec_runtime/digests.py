@@ -19,7 +19,7 @@ from .results import to_bytes
 from .states import Changes, Layout, Row, State, canonical, layouts_of
 
 if TYPE_CHECKING:
-    from .world import Base
+    from .base import Base
 
 _EXACT = Context(prec=100)
 _Colours = Mapping[New, str]

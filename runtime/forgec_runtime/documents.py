@@ -39,13 +39,13 @@ def document(call: Call, table: Table[Any], row: Mapping[str, Any]) -> dict[str,
     if table.parent is not None or not table.nested:
         return _whole(table, row, call.under)
     key = table.key_of(row)
-    base, overlay, staged = call.episode.base, call.episode.overlay, call.staged
-    known = base.documents[table.name].get(key) or _of_the_world(call, table, key)
+    rows = call.base.rows_of[table.name]
+    known = rows.documents.get(key) or _of_the_world(call, table, key)
     if known is None:
         return _whole(table, row, call.under)
-    layers = [layer for layer in (overlay, staged) if layer is not None and not table.below.isdisjoint(layer)]
+    layers = [layer for layer in (call.overlay, call.staged) if layer and not table.below.isdisjoint(layer)]
     found: dict[str, Any] | None = None
-    if row is not base.cache[table.name].get(key):
+    if row is not rows.by_key.get(key):
         found = {**known, **row}  # in the order of what is known
     for part in table.nested if layers else ():
         if part.nested:
@@ -60,15 +60,14 @@ def document(call: Call, table: Table[Any], row: Mapping[str, Any]) -> dict[str,
 
 def _of_the_world(call: Call, table: Table[Any], key: Key) -> Document | None:
     """The document at the start of an episode, kept for the next; None where there was none."""
-    base = call.episode.base
-    row = base.cache[table.name].get(key)
+    rows = call.base.rows_of[table.name]
+    row = rows.by_key.get(key)
     if row is None:
         return None
     known = Document(_whole(table, row, call.under_at_first))
-    documents = base.documents[table.name]
-    if len(documents) >= MAX_DOCUMENTS:
-        del documents[next(iter(documents))]
-    documents[key] = known
+    if len(rows.documents) >= MAX_DOCUMENTS:
+        del rows.documents[next(iter(rows.documents))]
+    rows.documents[key] = known
     return known
 
 

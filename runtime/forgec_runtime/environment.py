@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import snapshots, starts
 from .answers import Answers, Twins
+from .base import Base
 from .call import Call
 from .constraints import Constraints, Invariant, Sync
 from .data.completing import denied
@@ -24,7 +25,7 @@ from .scheduler import Scheduler, StepCall
 from .schema import Table
 from .tasks import Kind, Task, TaskError
 from .tool import Side, Tool
-from .world import Base, Stored, World
+from .world import Stored, World
 
 if TYPE_CHECKING:
     from .telemetry import Telemetry
@@ -116,8 +117,10 @@ class Environment:
 
     def start_of(self, start: str) -> tuple[str, Task | None]:
         """The world, and the task, that an episode would begin in. Raises `KeyError` for an unknown name."""
-        task = self.tasks.get(start)
-        world = task.world if task is not None else start
+        world, task = start, None
+        if start in self.tasks:
+            task = self.tasks[start]
+            world = task.world
         if world not in self.worlds:
             known = ", ".join([*self.worlds, *self.tasks])
             raise KeyError(f"{self.name} has no world or task {start!r}; it has {known}")

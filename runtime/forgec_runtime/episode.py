@@ -12,10 +12,10 @@ from .positions import without_gaps
 from .schema import Key
 
 if TYPE_CHECKING:
+    from .base import Base
     from .starts import Start
     from .tasks import Task
     from .tool import Tool
-    from .world import Base
 
 Overlay = dict[str, dict[Key, Any]]
 """Changed rows by table and key; None marks a deleted row."""

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .schema import Key, Table
 
 if TYPE_CHECKING:
+    from .base import Base
     from .states import Changes
-    from .world import Base
 
 _Rows = dict[Key, Any]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import query as queries
 from .answers import Answers, Asked, Rows
 from .arguments import Arguments, decode_arguments, unknown_tool
+from .base import Base
 from .call import Call
 from .constraints import Constraints
 from .engine import EngineError
@@ -21,7 +22,6 @@ from .query import Query
 from .results import Result
 from .schema import Index, Table
 from .tool import Tool
-from .world import Base
 
 if TYPE_CHECKING:
     from .telemetry import Telemetry
@@ -34,7 +34,7 @@ _Later = dict[Episode, deque[Call] | None]
 
 
 MANY = 100
-"""While more calls than these run, no garbage is collected: it would be looked for in all that they hold, in vain."""
+"""In steps of more calls than these no garbage is collected: it would be looked for in all that they hold, in vain."""
 
 
 class Scheduler:
@@ -54,8 +54,25 @@ class Scheduler:
 
     def step(self, calls: Sequence[StepCall], tools: Mapping[str, Tool]) -> list[Result]:
         """Run calls of these tools; see `Environment.step`."""
-        telemetry = self.telemetry
         results: list[Result | None] = [None] * len(calls)
+        paused = len(calls) > MANY and gc.isenabled()
+        if paused:
+            gc.disable()
+        try:
+            ready, later = self._decoded(calls, tools, results)
+            self.play(ready, later, results)
+        finally:
+            if paused:
+                gc.enable()
+        if self.telemetry is not None:
+            self.telemetry.stepped(calls, results)
+        return results  # type: ignore[return-value]  # every call has ended
+
+    def _decoded(
+        self, calls: Sequence[StepCall], tools: Mapping[str, Tool], results: list[Result | None]
+    ) -> tuple[list[Call], _Later]:
+        """The first calls of all episodes, and those that follow them; what is no call has its result."""
+        telemetry = self.telemetry
         later: _Later = {}
         ready: dict[str, list[Call]] = {}
         for index, (episode, name, arguments) in enumerate(calls):
@@ -79,23 +96,15 @@ class Scheduler:
             else:
                 later[episode] = deque((call,))
         # tool by tool: what a call has just used is still at hand for the next
-        self.play([call for same in ready.values() for call in same], later, results)
-        if telemetry is not None:
-            telemetry.stepped(calls, results)
-        return results  # type: ignore[return-value]  # every call has ended
+        return [call for same in ready.values() for call in same], later
 
     def play(self, ready: list[Call], later: _Later, results: list[Result | None]) -> None:
         """Run calls, and those that follow them, to their ends."""
-        paused = len(ready) > MANY and gc.isenabled()
-        if paused:
-            gc.disable()
         try:
             while ready:
                 ready = self._round(ready, later, results)
         finally:
             self.stopped = False
-            if paused:
-                gc.enable()
         while self._grown:
             self._grown.pop().trim()
 

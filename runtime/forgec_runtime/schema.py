@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -37,17 +36,14 @@ class Column:
     alternative: bool = False
 
 
-@dataclass(frozen=True)
 class Tie:
     """Columns that together hold a key of `table`, or a NULL."""
 
-    columns: tuple[str, ...]
-    table: str
-
-    @cached_property
-    def key_in(self) -> Callable[[Mapping[str, Any]], Key]:
+    def __init__(self, columns: tuple[str, ...], table: str) -> None:
+        self.columns = columns
+        self.table = table
+        self.key_in: Callable[[Mapping[str, Any]], Key] = itemgetter(*columns)
         """The key that a row holds."""
-        return itemgetter(*self.columns)
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,6 @@ def _no_key(row: Mapping[str, Any]) -> Key:
     return ()
 
 
-@dataclass(frozen=True, eq=False)
 class Table(Generic[Row]):
     """One table. `serial` is the pattern of keys that the engine makes, or `keys` are those that it gives out.
 
@@ -76,56 +71,58 @@ class Table(Generic[Row]):
     others nested in it or is nested itself, its own columns and the nested tables, in the order of their documents.
     """
 
-    name: str
-    columns: tuple[Column, ...]
-    key: tuple[str, ...]
-    serial: str | None = None
-    keys: tuple[str, ...] = ()
-    ties: tuple[Tie, ...] = ()
-    check: Callable[[Call, Row], None] | None = None
-    path: str = ""
-    parent: str | None = None
-    kind: Literal["list", "map", "bag"] | None = None
-    parts: tuple[str | Table[Any], ...] = ()
-
-    @cached_property
-    def title(self) -> str:
+    def __init__(
+        self,
+        name: str,
+        columns: tuple[Column, ...],
+        key: tuple[str, ...],
+        serial: str | None = None,
+        keys: tuple[str, ...] = (),
+        ties: tuple[Tie, ...] = (),
+        check: Callable[[Call, Row], None] | None = None,
+        path: str = "",
+        parent: str | None = None,
+        kind: Literal["list", "map", "bag"] | None = None,
+        parts: tuple[str | Table[Any], ...] = (),
+    ) -> None:
+        self.name = name
+        self.columns = columns
+        self.key = key
+        self.serial = serial
+        self.keys = keys
+        self.ties = ties
+        self.check = check
+        self.path = path
+        self.parent = parent
+        self.kind = kind
+        self.parts = parts
+        # what follows from these is asked for in every call
+        self.title = path or name
         """What it is called where people read it."""
-        return self.path or self.name
-
-    @cached_property
-    def last(self) -> str:
+        self.last = self.title.rpartition(".")[2]
         """What it is called in the table that it is nested in."""
-        return self.title.rpartition(".")[2]
-
-    @cached_property
-    def nested(self) -> tuple[Table[Any], ...]:
-        """The tables that are nested in this one."""
-        return tuple(part for part in self.parts if isinstance(part, Table))
-
-    @cached_property
-    def below(self) -> frozenset[str]:
-        """The names of all tables that are nested in this one, and in these."""
-        return frozenset(name for table in self.nested for name in (table.name, *table.below))
-
-    @cached_property
-    def document(self) -> frozenset[str]:
-        """What a row has with those nested in it."""
-        return frozenset({*self.names, *(table.last for table in self.nested)})
-
-    @cached_property
-    def inherited(self) -> tuple[str, ...]:
+        self.names = tuple(column.name for column in columns)
+        self.types: Mapping[str, Type] = {column.name: column.type for column in columns}
+        self.key_of: Callable[[Mapping[str, Any]], Key] = itemgetter(*key) if key else _no_key
+        """The key of a row."""
+        self.makes_keys = serial is not None or bool(keys)
+        self._serial_parts = re.split(r"[{}]", serial) if serial is not None else []
+        """What stands before the number of such a key, as many zeros as it has digits at least, and what follows."""
+        self._counted = bool(key) and isinstance(self.types[key[-1]], Integer)
+        self.inherited = key[:-1] if parent is not None else ()
         """The columns that name the parent of a row."""
-        return self.key[:-1] if self.parent is not None else ()
-
-    @cached_property
-    def numbered(self) -> str | None:
+        self.numbered = key[-1] if kind in ("list", "bag") else None
         """The column that numbers the rows of one parent."""
-        return self.key[-1] if self.kind in ("list", "bag") else None
-
-    @cached_property
-    def alternatives(self) -> frozenset[str]:
-        return frozenset(column.name for column in self.columns if column.alternative)
+        self.nested: tuple[Table[Any], ...] = tuple(part for part in parts if isinstance(part, Table))
+        """The tables that are nested in this one."""
+        self._nested_by_name = {table.last: table for table in self.nested}
+        self.below: frozenset[str] = frozenset(name for table in self.nested for name in (table.name, *table.below))
+        """The names of all tables that are nested in this one, and in these."""
+        self.document = frozenset({*self.names, *(table.last for table in self.nested)})
+        """What a row has with those nested in it."""
+        self.alternatives = frozenset(column.name for column in columns if column.alternative)
+        self.guarded = tuple(column for column in columns if column.unique or column.references)
+        """The columns whose values other rows must agree to: unique ones and references."""
 
     def told(self, value: Any) -> Any:
         """A row, or several, with those nested in them as an agent reads them: no NULL where no alternative applies."""
@@ -147,66 +144,30 @@ class Table(Generic[Row]):
             return {key: nested.told(row) for key, row in value.items()}
         return nested.told(value)
 
-    @cached_property
-    def _nested_by_name(self) -> Mapping[str, Table[Any]]:
-        return {table.last: table for table in self.nested}
-
-    @cached_property
-    def makes_keys(self) -> bool:
-        return self.serial is not None or bool(self.keys)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        return tuple(column.name for column in self.columns)
-
-    @cached_property
+    @property
     def select_list(self) -> str:
         return ", ".join(f'"{name}"' for name in self.names)
 
-    @cached_property
+    @property
     def key_list(self) -> str:
         return ", ".join(f'"{name}"' for name in self.key)
 
-    @cached_property
-    def types(self) -> Mapping[str, Type]:
-        return {column.name: column.type for column in self.columns}
-
-    @cached_property
+    @property
     def key_types(self) -> tuple[str, ...]:
         return tuple(self.types[name].sql for name in self.key)
-
-    @cached_property
-    def guarded(self) -> tuple[Column, ...]:
-        """The columns whose values other rows must agree to: unique ones and references."""
-        return tuple(column for column in self.columns if column.unique or column.references)
-
-    @cached_property
-    def key_of(self) -> Callable[[Mapping[str, Any]], Key]:
-        """The key of a row."""
-        return itemgetter(*self.key) if self.key else _no_key
-
-    @cached_property
-    def _serial_parts(self) -> tuple[str, int, str]:
-        assert self.serial is not None
-        prefix, zeros, suffix = re.split(r"[{}]", self.serial)
-        return prefix, len(zeros), suffix
-
-    @cached_property
-    def _counted(self) -> bool:
-        return any(column.name == self.key[-1] and isinstance(column.type, Integer) for column in self.columns)
 
     def serial_key(self, number: int) -> str | int:
         """The key that the engine makes for `number`."""
         if self._counted:
             return number
-        prefix, width, suffix = self._serial_parts
-        return prefix + str(number).zfill(width) + suffix
+        prefix, zeros, suffix = self._serial_parts
+        return prefix + str(number).zfill(len(zeros)) + suffix
 
     def serial_number(self, key: Key) -> int | None:
         """The number in a key that looks as if the engine had made it."""
         if self._counted:
             return int(key)
-        prefix, width, suffix = self._serial_parts
+        prefix, zeros, suffix = self._serial_parts
         digits = key.removeprefix(prefix).removesuffix(suffix) if len(key) >= len(prefix) + len(suffix) else ""
-        plain = digits.isascii() and digits.isdigit() and max(width, 1) <= len(digits) <= 18
+        plain = digits.isascii() and digits.isdigit() and max(len(zeros), 1) <= len(digits) <= 18
         return int(digits) if plain and key == f"{prefix}{digits}{suffix}" else None

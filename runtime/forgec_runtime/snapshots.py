@@ -18,8 +18,8 @@ from .schema import Key, Table
 from .types import Mismatch
 
 if TYPE_CHECKING:
+    from .base import Base
     from .episode import Episode
-    from .world import Base
 
 _MAGIC = b"forgec episode "
 _VERSION = b"1"

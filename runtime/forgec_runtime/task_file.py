@@ -71,6 +71,9 @@ class Tasks(Mapping[str, Task]):
         except (KeyError, TypeError, ValueError, AttributeError, decimal.InvalidOperation) as error:
             raise LoadError(f"{self.path.as_posix()}: the task {name!r} cannot be read: {error!r}") from error
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._lines
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._lines)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from .results import json_able
@@ -45,7 +44,6 @@ class Parameter:
         return schema if self.default is REQUIRED else {**schema, "default": json_able(self.default)}
 
 
-@dataclass(frozen=True, eq=False)
 class Tool:
     """A tool: `function(call, *arguments)` in the order of `parameters`; `side` is who calls it.
 
@@ -53,13 +51,29 @@ class Tool:
     returns rows; of results of several kinds, that of a table has its columns.
     """
 
-    name: str
-    function: Callable[..., Any]
-    doc: str = ""
-    parameters: tuple[Parameter, ...] = field(default=())
-    side: Side = "agent"
-    ends: bool = False
-    rows: tuple[Table[Any], ...] = ()
+    def __init__(
+        self,
+        name: str,
+        function: Callable[..., Any],
+        doc: str = "",
+        parameters: tuple[Parameter, ...] = (),
+        side: Side = "agent",
+        ends: bool = False,
+        rows: tuple[Table[Any], ...] = (),
+    ) -> None:
+        self.name = name
+        self.function = function
+        self.doc = doc
+        self.parameters = parameters
+        self.side = side
+        self.ends = ends
+        self.rows = rows
+        # what follows from these is asked for in every call
+        self.names = frozenset(parameter.name for parameter in parameters)
+        self.takes_many = len(parameters) > 10 or any(isinstance(p.type, List | Map | Record) for p in parameters)
+        """Whether its arguments may be many values in one, or many texts."""
+        self.decoders = tuple((one.name, one.type.decode, isinstance(one.type, Text)) for one in parameters)
+        """The parameters, each with what decodes a value of it, and whether it is a text."""
 
     def told(self, value: Any) -> Any:
         """The value that a call gives, as an agent reads it."""
@@ -68,21 +82,7 @@ class Tool:
                 return table.told(value)
         return value
 
-    @cached_property
-    def names(self) -> frozenset[str]:
-        return frozenset(parameter.name for parameter in self.parameters)
-
-    @cached_property
-    def takes_many(self) -> bool:
-        """Whether its arguments may be many values in one, or many texts."""
-        return len(self.parameters) > 10 or any(isinstance(p.type, List | Map | Record) for p in self.parameters)
-
-    @cached_property
-    def decoders(self) -> tuple[tuple[str, Callable[[Any], Any], bool], ...]:
-        """The parameters, each with what decodes a value of it, and whether it is a text."""
-        return tuple((one.name, one.type.decode, isinstance(one.type, Text)) for one in self.parameters)
-
-    @cached_property
+    @property
     def schema(self) -> dict[str, Any]:
         """The tool as an OpenAI function schema."""
         return tool_schema(self.name, self.doc, self.parameters)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from .base import Origin
 from .confining.attempts import attempts
 from .confining.confine import close_all_but, confine, end_with, quieten
 from .confining.limits import Limits
@@ -19,7 +20,7 @@ from .episode import Episode
 from .task_file import encoded
 from .tool import Side
 from .wire import answer, receive, send, unpack
-from .world import Origin, Stored
+from .world import Stored
 
 LONG = 600.0
 """Seconds that a world may take to be opened, and episodes to be recovered."""

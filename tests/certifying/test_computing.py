@@ -15,8 +15,8 @@ import pytest
 from forgec.certifying import certify
 from forgec.certifying.computing import twin_of
 from forgec_runtime import Environment, Query, load_environment
+from forgec_runtime.base import Base
 from forgec_runtime.query import execute
-from forgec_runtime.world import Base
 
 GENERATED = Path(__file__).parents[2] / "generated"
 SHIPPED = ("library", "phone", "retail", "tickets", "mock")
@@ -41,7 +41,7 @@ def changed(base: Base, names: Sequence[str], chance: random.Random) -> dict[str
     """Rows that are taken away, that have of others what is no key, and new ones like others."""
     seen: dict[str, dict[Any, Any]] = {}
     for name in names:
-        table, rows = base.tables[name], base.cache[name]
+        table, rows = base.tables[name], base.rows_of[name].by_key
         changes = seen[name] = {}
         for key in chance.sample(sorted(rows), min(len(rows), chance.randrange(4))):
             others = {one: chance.choice(list(rows.values()))[one] for one in table.names if one not in table.key}
@@ -100,7 +100,7 @@ def test_what_there_must_not_be_is_found_where_rows_were_changed(text: str, tabl
 
 
 def _texts(base: Base) -> list[str]:
-    rows = [row for cache in base.cache.values() for row in cache.values()]
+    rows = [row for known in base.rows_of.values() for row in known.by_key.values()]
     return sorted({value for row in rows for value in row.values() if isinstance(value, str)})
 
 

@@ -15,7 +15,7 @@ from forgec.reference import ReferenceEpisode
 from forgec.reference.statements import Statements
 from forgec.reference.tasks import NothingToDraw, ReferenceTask
 from forgec.source import Source
-from forgec_runtime import FAULT_TEXT, Environment, Episode, Result, TaskError, load_environment, results, world
+from forgec_runtime import FAULT_TEXT, Environment, Episode, Result, TaskError, base, load_environment, results
 from forgec_runtime.arguments import decode_arguments
 from forgec_runtime.call import MAX_RUNS
 from tests.differential.programs import Call, Fork, Program
@@ -74,7 +74,7 @@ class Bench:
         self.spec = spec
         self.environment = environment
         self.arithmetic_may_fail = arithmetic_may_fail
-        self._bases: dict[bool, dict[str, world.Base]] = {False: {}, True: {}}
+        self._bases: dict[bool, dict[str, base.Base]] = {False: {}, True: {}}
         self._references = references or References(spec)
 
     def check(self, program: Program) -> None:
@@ -118,9 +118,9 @@ class Bench:
 
         There calls begin again a few times, before they get what they want at once.
         """
-        whole, cached, runs = (-1, 3, 4) if fetched else (world.WHOLE_TABLE, world.MAX_CACHED, MAX_RUNS)
+        whole, cached, runs = (-1, 3, 4) if fetched else (base.WHOLE_TABLE, base.MAX_CACHED, MAX_RUNS)
         with (
-            mock.patch.multiple(world, WHOLE_TABLE=whole, MAX_CACHED=cached),
+            mock.patch.multiple(base, WHOLE_TABLE=whole, MAX_CACHED=cached),
             mock.patch("forgec_runtime.call.MAX_RUNS", runs),
         ):
             self.environment._bases = self._bases[fetched]

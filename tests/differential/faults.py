@@ -298,7 +298,7 @@ _CALL, _CONSTRAINTS, _EPISODE = "forgec_runtime.call", "forgec_runtime.constrain
 _DOCUMENTS = "forgec_runtime.documents"
 _ENVIRONMENT, _SCHEDULER = "forgec_runtime.environment", "forgec_runtime.scheduler"
 _QUERIES, _SCHEMA = "forgec_runtime.query", "forgec_runtime.schema"
-_SQL, _WORLD = "forgec_runtime.sql", "forgec_runtime.world"
+_SQL, _BASE, _WORLD = "forgec_runtime.sql", "forgec_runtime.base", "forgec_runtime.world"
 
 _RUNTIME = (
     Fault(
@@ -388,15 +388,15 @@ _RUNTIME = (
     Fault(
         "a deleted row comes back after the call",
         _CALL,
-        "episode.overlay.setdefault(name, {}).update(rows)",
-        "episode.overlay.setdefault(name, {}).update({k: r for k, r in rows.items() if r})",
+        "overlay.setdefault(name, {}).update(rows)",
+        "overlay.setdefault(name, {}).update({k: r for k, r in rows.items() if r})",
         tools="drop_jobs drop_and_add",
     ),
     Fault(
         "the writes of a refused call stay",
         _CALL,
-        "            constraints.check(self)",
-        "            self._commit(self.staged); constraints.check(self)",
+        "                constraints.check(self)",
+        "                self._keep(0); constraints.check(self)",
     ),
     Fault(
         "a call that fails uses up keys",
@@ -414,7 +414,7 @@ _RUNTIME = (
     Fault(
         "a refused call breaks audited rules",
         _CALL,
-        "self.broken = [*(self.broken or ()), rule]",
+        "self.broken.append(rule)",
         "self.episode.broken_rules.append(rule)",
     ),
     Fault(
@@ -448,13 +448,13 @@ _RUNTIME = (
     Fault(
         "a query does not see what its own call wrote",
         _CALL,
-        "own = staged.get(name) if staged is not None else None",
+        "own = self.staged.get(name)",
         "own = None",
     ),
     Fault(
         "a query does not see what earlier calls wrote",
         _CALL,
-        "committed = overlay.get(name) if overlay is not None else None",
+        "committed = self.overlay.get(name) if self.overlay is not None else None",
         "committed = None",
     ),
     Fault(
@@ -473,8 +473,8 @@ _RUNTIME = (
     Fault(
         "only the first row that a call writes is checked",
         _CALL,
-        "if table.check is not None:",
-        "if table.check is not None and self.staged is None:",
+        "if table.check is not None and row is not None:",
+        "if table.check is not None and row is not None and not self.staged:",
         tools="store_numbers",
     ),
     Fault(
@@ -500,8 +500,8 @@ _RUNTIME = (
     Fault(
         "a lookup does not see what its own call wrote",
         _CALL,
-        "if self.staged is not None:\n            rows: dict[Key, Row | None] | None",
-        "if False:\n            rows: dict[Key, Row | None] | None",
+        "if self.staged and (rows := self.staged.get(name)) is not None:",
+        "if False:",
     ),
     Fault(
         "an index gives rows as they were",
@@ -663,12 +663,12 @@ _RUNTIME = (
     Fault(
         "made keys are not padded",
         _SCHEMA,
-        "str(number).zfill(width)",
+        "str(number).zfill(len(zeros))",
         "str(number)",
     ),
     Fault(
         "a fetched row is kept under another key",
-        _WORLD,
+        _BASE,
         "found[table.key_of(row)] = row",
         "found[wanted[0]] = row",
         tools="lookups respare",

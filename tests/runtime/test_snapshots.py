@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forgec_runtime import Column, Environment, Episode, SnapshotError, Table, World, encoding
+from forgec_runtime import base as bases
 from forgec_runtime import types as t
-from forgec_runtime import world as worlds
 from tests.runtime.desk import make_desk
 from tests.runtime.library_fixture import make_library
 from tests.runtime.library_schema import NOW
@@ -327,7 +327,7 @@ def test_snapshots_travel_between_processes(env: Environment, tmp_path: Path) ->
 
 
 def test_the_cache_is_not_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worlds, "WHOLE_TABLE", 0)
+    monkeypatch.setattr(bases, "WHOLE_TABLE", 0)
     env = make_library(tmp_path)
     data = used(env).snapshot()
     assert env.restore(data).snapshot() == data

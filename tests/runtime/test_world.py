@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forgec_runtime import Call, Column, Environment, Index, LoadError, Query, Table, World, encoding
+from forgec_runtime import base as bases
 from forgec_runtime import types as t
-from forgec_runtime import world as worlds
+from forgec_runtime.base import Base
 from forgec_runtime.engine import EngineError
-from forgec_runtime.world import Base
 from tests.runtime.library_fixture import make_library, tool
 from tests.runtime.library_schema import BOOKS, NOW
 from tests.runtime.test_snapshots import KINDS, ODD, ROWS
@@ -124,23 +124,23 @@ def test_rows_that_a_search_found_are_fetched_together(large: Environment) -> No
 
 
 def test_the_cache_of_a_large_table_is_bounded(large: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worlds, "MAX_CACHED", 10)
+    monkeypatch.setattr(bases, "MAX_CACHED", 10)
     for start in range(0, 50, 5):
         isbns = [f"B{7000 + start + i}" for i in range(5)]
         assert large.call(large.reset("front_desk"), "titles", isbns=isbns).value == [f"Book {x[1:]}" for x in isbns]
-    assert len(large.base("front_desk").cache["books"]) <= 10
+    assert len(large.base("front_desk").rows_of["books"].by_key) <= 10
 
 
 def test_a_full_cache_loses_no_row_of_an_answer(large: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     base = large.base("front_desk")
     assert list(base.rows(BOOKS, ["B8000"])) == ["B8000"]
-    monkeypatch.setattr(worlds, "MAX_CACHED", 1)
+    monkeypatch.setattr(bases, "MAX_CACHED", 1)
     # making room for the second must not take the first away
     assert list(base.rows(BOOKS, ["B8000", "B8001", "nothing"])) == ["B8000", "B8001"]
 
 
 def test_a_call_may_need_more_rows_than_are_cached(large: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worlds, "MAX_CACHED", 3)
+    monkeypatch.setattr(bases, "MAX_CACHED", 3)
     isbns = [f"B{9000 + i}" for i in range(5)]
     assert large.call(large.reset("front_desk"), "titles", isbns=isbns).value == [f"Book {9000 + i}" for i in range(5)]
 
@@ -184,7 +184,7 @@ def test_what_is_decoded_and_what_is_fetched_is_the_same(
     items = [{"sku": "a", "price": "4.5"}, {"sku": "b", "price": 0}] if nested else []
     path.write_text(json.dumps({"orders": [{"id": 1, "items": items, "at": None}]}), encoding="utf-8")
     decoded = _env(path).reset("w").state()
-    monkeypatch.setattr(worlds, "WHOLE_TABLE", 0)
+    monkeypatch.setattr(bases, "WHOLE_TABLE", 0)
     env = _env(path)
     assert env.reset("w").state() == decoded
     assert env.base("w").rows(ORDERS, [1, 2]) == {1: decoded["orders"][0]}
@@ -253,7 +253,8 @@ def shared(large: Environment, tmp_path_factory: pytest.TempPathFactory) -> Base
 
 def test_a_stored_world_is_the_world(large: Environment, shared: Base) -> None:
     base = large.base("front_desk")
-    assert (shared.origin, shared.serials, shared.whole) == (base.origin, base.serials, base.whole)
+    assert (shared.origin, shared.serials) == (base.origin, base.serials)
+    assert all(shared.rows_of[name].whole is known.whole for name, known in base.rows_of.items())
     assert [shared.all_rows(table) for table in large.tables] == [base.all_rows(table) for table in large.tables]
     assert shared.rows(BOOKS, ["B5", "nothing"]) == base.rows(BOOKS, ["B5", "nothing"])
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from forgec_runtime.base import Base
 from forgec_runtime.query import Changes
-from forgec_runtime.world import Base
 
 
 class Seen:
@@ -19,7 +19,7 @@ class Seen:
 
     def rows(self, name: str) -> Collection[Any]:
         """All rows of a table."""
-        changed, rows = self.changes.get(name), self.base.cache[name]
+        changed, rows = self.changes.get(name), self.base.rows_of[name].by_key
         if not changed:
             return rows.values()
         found = self._rows.get(name)
@@ -41,7 +41,7 @@ class Seen:
 
     def touched(self, name: str, column: str) -> Iterator[Any]:
         """What changed rows have in a column, and had before."""
-        rows = self.base.cache[name]
+        rows = self.base.rows_of[name].by_key
         for key, row in self.changes.get(name, {}).items():
             for one in (row, rows.get(key)):
                 if one is not None and one[column] is not None:

@@ -18,8 +18,8 @@ from forgec.certifying.computing.expressions import Expressions, Frame, Made, Of
 from forgec.certifying.computing.kinds import BOOLEAN, ORDERED, Kind, NoTwin, Unsure, compared, kind_of
 from forgec.certifying.computing.seen import Seen
 from forgec.certifying.computing.touched import common, conjuncts
+from forgec_runtime.base import Base
 from forgec_runtime.schema import Table
-from forgec_runtime.world import Base
 
 Found = Callable[[Frame], Iterator[Any]]
 """Sets the rows of sources in the frame, one combination after the other."""

@@ -14,10 +14,10 @@ from forgec.certifying.computing.selects import Selects, in_order
 from forgec.certifying.sql_text import tree_of
 from forgec_runtime import Fault, Query
 from forgec_runtime.answers import Rows, Twin
+from forgec_runtime.base import Base
 from forgec_runtime.limits import MAX_ANSWER
 from forgec_runtime.query import Changes
 from forgec_runtime.schema import Table
-from forgec_runtime.world import Base
 
 
 def twin_of(query: Query, tables: Mapping[str, Table[Any]]) -> Twin | None:
@@ -43,7 +43,7 @@ def _twin(query: Query, tables: Mapping[str, Table[Any]]) -> Twin:
     columns = query.columns
 
     def answer(base: Base, given: Sequence[Any], seen: Mapping[str, Changes]) -> Rows | None:
-        if not all(base.whole[name] for name in query.tables):
+        if not all(base.rows_of[name].whole for name in query.tables):
             return None
         try:
             held = tuple([one if check is None else check(one) for one, check in zip(given, checks, strict=True)])

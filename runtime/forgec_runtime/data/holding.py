@@ -15,7 +15,7 @@ from ..sql import text
 from ..tool import Tool
 
 if TYPE_CHECKING:
-    from ..world import Base
+    from ..base import Base
 
 
 def hold(base: Base, constraints: Constraints, at_once: AtOnce) -> None:
@@ -80,7 +80,7 @@ def _check_rows(call: Call, base: Base, constraints: Constraints) -> None:
             raise Refusal(f"it breaks the invariant {invariant.name}")
     for sync in constraints.syncs:
         sync(call)
-    for name, rows in (call.staged or {}).items():
+    for name, rows in call.staged.items():
         for key, row in rows.items():
             if row != call.before(base.tables[name], key):
                 raise Refusal(f"a sync would change {base.tables[name].title} {text(key)}".removesuffix(" ()"))
