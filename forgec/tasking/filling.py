@@ -15,7 +15,7 @@ from forgec.tasking.merging import Merging
 from forgec.tasking.plans import Fact, Found, Node, Plan, Request, RowOf, numbered
 from forgec.tasking.reasoning import questions
 from forgec.tasking.wording import hearing, in_vain, opening, unfound, wish
-from forgec.tasking.words import Words, escaped, hole, label_of, lower_first, quoted
+from forgec.tasking.words import Words, escaped, hole, is_amount, is_placing, label_of, lower_first, quoted, value_text
 from forgec_runtime import types as t
 from forgec_runtime.task_file import encoded
 
@@ -86,7 +86,7 @@ class _Filling:
         for name, one in found.items():
             path = one.given.get("$", "") if isinstance(one.given, Mapping) else ""
             value = node.arguments[name]
-            if "." not in path or isinstance(value, str | bool) or self.chance.random() < 0.6:
+            if "." not in path or not is_amount(value) or self.chance.random() < 0.6:
                 continue
             bound = int(value * self.chance.choice((1, 2, 3))) // 4
             if 0 < bound < value:
@@ -139,7 +139,9 @@ class _Filling:
                 if parameter.references != self.ground.people.table:
                     context.append(("", found.phrase))
             else:
-                found = self._held(parameter, arguments[parameter.name], origin.table, origin.path, context)
+                bounded = self.ground.meanings[tool.name][parameter.name].bounds
+                place = ("", ()) if bounded else (origin.table, origin.path)
+                found = self._held(parameter, arguments[parameter.name], *place, context)
             given[parameter.name] = found.given
             needs += found.needs
         before = list(self.made.nodes)
@@ -160,15 +162,18 @@ class _Filling:
             return Found({"$": self.made.fact(path[-1], f"your {label_of(path[-1])}", value, mine, path)}, "")
         label = label if not path else self.words.about(path[-1], "").removeprefix("the ")
         context.append((label, value))
-        noun = f" of the {self.words.noun(table)}" if table else ""
-        return Found({"$": self.made.fact(path[-1] if path else parameter.name, f"the {label}{noun}", value)}, "")
+        doc = f"the {label} of the {self.words.noun(table)}" if table else self.words.fact(parameter)
+        return Found({"$": self.made.fact(path[-1] if path else parameter.name, doc, value)}, "")
 
     def _question(self, node: Node, tool: m.Tool, about: str = "") -> bool:
         """Something about several rows."""
         result = tool.returns
         if result is None or not isinstance(result.shape, Rows) or not isinstance(node.value, list | tuple):
             return False
-        context = "".join(f" with the {label} {quoted(value)}" for label, value in node.context)
+        context = "".join(
+            f" ({label}: {quoted(value)})" if is_placing(label) else f" with the {label} {quoted(value)}"
+            for label, value in node.context
+        )
         group = self.words.lists(tool, context + about)
         for question in questions(
             node.name, node.value, result.shape.columns, group, self.words, self.chance, result.docs
@@ -195,7 +200,7 @@ class _Filling:
         """A value of the row that a lookup finds."""
         if not isinstance(node.value, Mapping) or tool.returns is None or isinstance(tool.returns.shape, Cell):
             return False
-        names = self._telling(node, tool)
+        names = [name for name in self._telling(node, tool) if value_text(node.value[name]) not in about]
         if not names:
             return False
         name = self.chance.choice(names)
@@ -204,6 +209,8 @@ class _Filling:
             tests = " and ".join(f"the {label} {quoted(value)}" for label, value in node.context)
             about = f" of the {self.words.noun(table) if table else 'one'} with {tests}"
         text = self._named(tool, name).removesuffix(f" of the {self.words.noun(table)}" if table else "")
+        if not about and table is not None and table == self.ground.people.table:
+            about = f" of your {self.words.noun(table)}" if re.search(r"\bit\b", text) else ""
         if about and re.search(r"\bit\b", text):
             doc, asked = text + about, f"About {about.removeprefix(' of ')}, you want to hear {text}."
         else:

@@ -16,7 +16,7 @@ from forgec.tasking.lookups import Lookups
 from forgec.tasking.phrases import TITLES
 from forgec.tasking.picking import Picking
 from forgec.tasking.plans import Found, Node
-from forgec.tasking.words import label_of, quoted
+from forgec.tasking.words import is_amount, label_of, quoted
 from forgec_runtime import types as t
 from forgec_runtime.task_file import encoded
 
@@ -104,7 +104,7 @@ class Merging:
     def _same(self, origin: Origin, value: Any) -> Found | None:
         """A value that a result has under its own name."""
         field = origin.path[-1]
-        if isinstance(value, str | bool) or value is None:
+        if not is_amount(value):
             return None
         for node in reversed(self.plan.nodes):
             if node.tool and isinstance(node.value, Mapping) and node.value.get(field) == value:
@@ -116,7 +116,7 @@ class Merging:
 
     def _renewed(self, origin: Origin, value: Any) -> Found | None:
         """The same after a lookup that was made before is made again."""
-        if isinstance(value, str | bool) or value is None:
+        if not is_amount(value):
             return None
         for node in list(self.plan.nodes):
             if node.tool in self.ground.readers and isinstance(node.value, Mapping) and origin.path[-1] in node.value:

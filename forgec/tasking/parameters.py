@@ -15,8 +15,10 @@ from forgec.model.uses import trees
 from forgec.sql.query import Insert, Update
 from forgec.sql.scope import Row
 from forgec.sql.tree import Lookup, Value, exp
+from forgec_runtime import types as t
 
 _COMPARED = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.Like, exp.ILike, exp.Contains, exp.StartsWith)
+_BOUNDS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 _PASSED_ON = (exp.Lower, exp.Upper, exp.Trim, exp.Paren, exp.Cast, exp.Coalesce, exp.Replace)
 """What leaves a text the same to a reader."""
 
@@ -31,16 +33,20 @@ class Place:
 
 @dataclass(frozen=True)
 class Meaning:
-    """Of one parameter, or of a field of it: where it is `looked` for, and where it is `put`."""
+    """Of one parameter, or of a field of it: where it is `looked` for, and where it is `put`; and the `bounds` of
+    which it is at least, or at most, as much.
+    """
 
     looked: tuple[Place, ...] = ()
     put: tuple[Place, ...] = ()
+    bounds: tuple[Place, ...] = ()
 
 
 @dataclass
 class _Found:
     looked: dict[str, list[Place]] = field(default_factory=dict)
     put: dict[str, list[Place]] = field(default_factory=dict)
+    bounds: dict[str, list[Place]] = field(default_factory=dict)
 
 
 def meanings(tool: m.Tool, spec: m.Spec) -> dict[str, Meaning]:
@@ -66,9 +72,10 @@ class _Reading:
                 self._compared(rule.sqls[self.tool.name].expression)
         for parameter in self.tool.parameters:
             self._by_name(parameter)
-        names = dict.fromkeys([*(p.name for p in self.tool.parameters), *self.found.looked, *self.found.put])
         found = self.found
-        return {n: Meaning(_once(found.looked.get(n, [])), _once(found.put.get(n, []))) for n in names}
+        names = dict.fromkeys([*(p.name for p in self.tool.parameters), *found.looked, *found.put, *found.bounds])
+        parts = (found.looked, found.put, found.bounds)
+        return {name: Meaning(*(_once(part.get(name, [])) for part in parts)) for name in names}
 
     def _statement(self, statement: m.Statement) -> None:
         for sql in walk.sqls_of(statement):
@@ -117,12 +124,15 @@ class _Reading:
 
     def _compared(self, tree: exp.Expr) -> None:
         aliases = {node.alias_or_name: node.name for node in tree.find_all(exp.Table) if node.name in self.spec.tables}
-        for node in tree.find_all(*_COMPARED):
-            for one, other in ((node.this, node.expression), (node.expression, node.this)):
+        pairs = [(self.found.looked, node.this, node.expression) for node in tree.find_all(*_COMPARED)]
+        pairs += [(self.found.bounds, node.this, node.expression) for node in tree.find_all(*_BOUNDS)]
+        pairs += [(self.found.bounds, node.this, node.args["low"]) for node in tree.find_all(exp.Between)]
+        for found, left, right in pairs:
+            for one, other in ((left, right), (right, left)):
                 origin = self._origin(one)
                 place = self._place(other, aliases)
                 if origin is not None and place is not None:
-                    self.found.looked.setdefault(origin, []).append(place)
+                    found.setdefault(origin, []).append(place)
 
     def _place(self, tree: exp.Expr, aliases: dict[str, str]) -> Place | None:
         while isinstance(tree, _PASSED_ON):
@@ -153,8 +163,11 @@ class _Reading:
 
     def _by_name(self, parameter: m.Parameter) -> None:
         """A parameter that is compared with nothing may still be called like a column, as `item_ids` is."""
-        if parameter.references is not None or self.found.looked.get(parameter.name):
+        known = self.found.looked.get(parameter.name) or self.found.bounds.get(parameter.name)
+        if parameter.references is not None or known:
             return
+        if not isinstance(parameter.type, t.Text | t.List):
+            return  # an amount is not some other amount
         if self.found.put.get(parameter.name) and not parameter.name.endswith("s"):
             return
         singular = parameter.name.removesuffix("s").removeprefix("new_")

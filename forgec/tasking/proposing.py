@@ -257,7 +257,8 @@ class _Making:
             return chance.random() < 0.5, Origin(new=True)
         if self.vain and (refused := self._refused(name, type_, meaning, known)) is not None:
             return refused
-        for place in chance.sample(meaning.looked, len(meaning.looked)):
+        places = meaning.looked or meaning.bounds
+        for place in chance.sample(places, len(places)):
             found = self._looked(place, type_, meaning)
             sure = place.table == self.ground.people.table or self.ground.spec.tables[place.table].parent is not None
             if found is not None and (sure or chance.random() < 0.8):
@@ -286,12 +287,26 @@ class _Making:
         )
         if made is not None and not nothing:  # nobody asks for nothing
             return made
+        if isinstance(type_, t.Text) and self.tool.name in self.ground.finders:
+            return self._mistyped(meaning)
         if isinstance(type_, t.Integer | t.Decimal) and self.chance.random() < 0.5:
-            places = [place for place in meaning.looked if place.table in self.bound]
+            places = [place for place in (*meaning.looked, *meaning.bounds) if place.table in self.bound]
             held = (value_at(self.bound[place.table], place.path) for place in places)
             most = next((int(value) for value in held if isinstance(value, int | Decimal)), 0)
             return _decoded(type_, most + self.chance.choice((5, 10, 100)))
         return None
+
+    def _mistyped(self, meaning: Meaning) -> tuple[Any, Origin] | None:
+        """What the person is found by, with two letters in each other's place."""
+        held = (
+            value_at(self.person or {}, one.path) for one in meaning.looked if one.table == self.ground.people.table
+        )
+        text = next((value for value in held if isinstance(value, str)), "")
+        pairs = [i for i in range(1, len(text) - 1) if text[i : i + 2].isalnum() and text[i] != text[i + 1]]
+        if not pairs:
+            return None
+        i = self.chance.choice(pairs)
+        return text[:i] + text[i + 1] + text[i] + text[i + 2 :], Origin(new=True)
 
     def _looked(self, place: Place, type_: t.Type, meaning: Meaning) -> tuple[Any, Origin] | None:
         """What is looked for is what a row has: the person's, that of a row which was chosen, any."""

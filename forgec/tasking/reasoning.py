@@ -138,7 +138,11 @@ def _questions(
     yield Question(f"(select count(*) from ${source})", text, text, "count")
     numbers = [n for n, c in columns.items() if _counts(n, c) and isinstance(c.type, _NUMBERS)]
     dates = [n for n, c in columns.items() if isinstance(c.type, t.Date)]
-    titles = [n for n, c in columns.items() if _counts(n, c) and type(c.type) is t.Text]
+    titles = [
+        n
+        for n, c in columns.items()
+        if type(c.type) is t.Text and re.search(r"(^|_)(title|name|subject|what|message)$", n)
+    ]
     for name, cell in columns.items():
         if isinstance(cell.type, t.Enum):
             for value in dict.fromkeys(row[name] for row in rows if row[name] is not None):

@@ -72,6 +72,16 @@ def quoted(value: Any) -> str:
     return f"'{text}'" if isinstance(value, str) and not re.fullmatch(r"[\w.+-]+@[\w.-]+|[\d ]+", text) else text
 
 
+def is_amount(value: Any) -> bool:
+    """Whether there can be more or less of it."""
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def is_placing(label: str) -> bool:
+    """Whether a label says where, when or how much, as `at least so long` does."""
+    return label.partition(" ")[0] in _PLACING
+
+
 def joined(parts: Iterable[str], last: str = "and") -> str:
     """`a, b and c`."""
     found = list(parts)
@@ -188,6 +198,8 @@ class Words:
             what = f"how many {label} were" if counts and label.endswith("s") else "what was"
             return self.to_you(f"{what} {lower_first(doc.partition(',')[0])}")
         when = f" {lower_first(doc.partition(',')[0])}" if re.match(_WHEN, doc) and len(doc.split()) <= 12 else ""
+        if when.strip().startswith(label):
+            return self.to_you(when.strip())
         label = label.rpartition(" ")[0] if when and when.split()[0] == label.split()[-1] else label
         return self.to_you(_held(label, counts) + when)
 
@@ -198,7 +210,7 @@ class Words:
             return lower_first(doc)
         doc = self.of_parameter(parameter)
         known = ("the", "a", "an", "what", "how", "whether", "your", "who", "where", "when")
-        return doc if doc.split()[0] in known else f"the {doc}"
+        return doc if doc.split()[0] in known or is_placing(doc) else f"the {doc}"
 
     def of_parameter(self, parameter: m.Parameter) -> str:
         """What a parameter is called beside its value."""
@@ -206,6 +218,7 @@ class Words:
         head, comma, rest = doc.partition(",")
         if comma and not re.match(r" (or|and) ", rest):
             doc = head
+        doc = re.sub(r"^Which (?=\w+( \w+)?$)", "", doc)
         if doc and len(doc.split()) <= 5 and not re.match(r"(Which|Whether|Whose|From|Only|More|With) ", doc):
             return lower_first(doc)
         return label_of(parameter.name)
@@ -298,6 +311,7 @@ class Words:
         nouns = "|".join(self.nouns(self.people))
         who = rf"\b{_ARTICLE} (?:\w+ed )?(?:{nouns})(?: who is signed in)?"
         text = re.sub(rf"{who}'s(?: own)?\b", "your", text, flags=re.IGNORECASE)
+        text = re.sub(rf"\bthe (\w+s) of {who}$", r"your \1", text, flags=re.IGNORECASE)
         text = re.sub(rf"\b{_ARTICLE} account\b", "your account", text)
         for verb, yours in (("has", "have"), ("is", "are"), ("was", "were"), ("owes", "owe"), ("opens", "open")):
             text = re.sub(rf"{who} {verb}\b", f"you {yours}", text, flags=re.IGNORECASE)
@@ -372,6 +386,7 @@ def _held(label: str, counts: bool) -> str:
     return f"the number of {label}" if counts and words[-1].endswith("s") else f"the {label}"
 
 
+_PLACING = ("at", "by", "for", "from", "in", "of", "on", "since", "to", "until", "with")
 _THINGS = ("line", "account", "contract", "profile", "card", "subscription")
 _VERBS = frozenset(  # how a tool's documentation begins that says what it does
     """add allow ask assign book buy cancel change charge check close complete create delete deliver dismiss edit enter

@@ -1,0 +1,75 @@
+"""Made tasks of a domain that no shipped spec is like: keys of two columns, lists in rows, decimals and dates, and
+a tool that always refuses.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from forgec.commands.tasks_command import command
+from forgec.pipeline import check
+from forgec.tasking.parameters import Meaning, Place, meanings
+
+SPEC = Path(__file__).parent / "harbour.afs"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The report of sixty tasks, and the tasks."""
+    spec = tmp_path_factory.mktemp("made") / SPEC.name
+    shutil.copy(SPEC, spec)
+    result = CliRunner().invoke(command, [str(spec), "--count", "60", "--seed", "2", "--json"])
+    assert result.exit_code == 0, result.output
+    lines = (spec.parent / "harbour.tasks.jsonl").read_text().splitlines()
+    return json.loads(result.stdout), [json.loads(line) for line in lines]
+
+
+def texts(lines: list[dict[str, Any]]) -> Iterator[str]:
+    for line in lines:
+        yield from (line["intent"], *(request["text"] for request in line["requests"]))
+        yield from (fact["doc"] for fact in line["facts"])
+
+
+def test_nearly_all_that_are_chosen_are_certified(made: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
+    assert made[0]["acceptance"] > 0.9
+
+
+def test_everything_that_can_be_exercised_is(made: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
+    coverage = made[0]["coverage"]
+    assert coverage["tools"]["missing"] == ["sell_fuel"]
+    assert coverage["guards violated"]["missing"] == ["pay: 1 Nothing was paid"]  # nobody asks for that
+
+
+def test_the_words_are_english(made: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
+    for text in texts(made[1]):
+        wrong = re.search(r"  |the (for|at|until|what|how) |stays of you|hear how long it is|subject", text)
+        assert wrong is None or "About your boat, you want" in text, text
+        assert "with the at least" not in text and "larger number of nights, 'o" not in text, text
+
+
+def test_an_amount_is_that_of_the_same_row_not_one_that_is_called_so(
+    made: tuple[dict[str, Any], list[dict[str, Any]]],
+) -> None:
+    payments = [text for text in texts(made[1]) if "take a payment" in text]
+    assert payments and all(re.search(r"the amount: (all of what is owed|\{\$)", text) for text in payments)
+
+
+def test_nobody_asks_for_what_the_question_says(made: tuple[dict[str, Any], list[dict[str, Any]]]) -> None:
+    for text in texts(made[1]):
+        assert not re.search(r"hear the from day of your stay with the from day \d", text), text
+
+
+def test_bounds_are_meant() -> None:
+    spec = check(SPEC).spec
+    assert spec is not None
+    assert meanings(spec.tools["pay"], spec)["amount"] == Meaning(bounds=(Place("boats", ("owes",)),))
+    assert meanings(spec.tools["free_berths"], spec)["length_m"].bounds == (Place("berths", ("length_m",)),)
+    assert Place("stays", ("from_day",)) in meanings(spec.tools["add_service"], spec)["on_day"].bounds
