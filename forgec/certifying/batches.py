@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from forgec.certifying.checking import certify
+from forgec.certifying.collecting import seldom_collected
 from forgec.certifying.computing import twin_of
 from forgec.certifying.fresh import FreshProcess
 from forgec.certifying.verdict import Verdict
@@ -22,7 +23,7 @@ def certify_all(environment: Environment, names: Iterable[str]) -> Iterator[list
     """
     environment.keep_answers(twin_of)
     left = iter(names)
-    with FreshProcess(environment) as process:
+    with FreshProcess(environment) as process, seldom_collected():
         while batch := list(islice(left, SIZE)):
             tasks = [_task(environment, name) for name in batch]
             yield list(zip(tasks, certify(environment, tasks, process), strict=True))

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from forgec.certifying.collecting import seldom_collected
 from forgec.certifying.computing import twin_of
 from forgec.certifying.messages import receive, send
 from forgec.certifying.trial import digests, try_out
@@ -24,12 +25,13 @@ def main(folder: str, sources: Iterable[str]) -> None:
     os.dup2(2, 1)  # tools may print
     environment = load_environment(Path(folder), allow_sources=sources)
     environment.keep_answers(twin_of)
-    while True:
-        try:
-            asked = receive(sys.stdin.buffer)
-        except EOFError:
-            return
-        send(replies, [digests(trial) for trial in try_out(environment, asked)])
+    with seldom_collected():
+        while True:
+            try:
+                asked = receive(sys.stdin.buffer)
+            except EOFError:
+                return
+            send(replies, [digests(trial) for trial in try_out(environment, asked)])
 
 
 if __name__ == "__main__":

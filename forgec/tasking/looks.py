@@ -1,4 +1,4 @@
-"""Lookups that are made on the way to plans: those of many drafts in one step, each once."""
+"""Lookups that are made on the way to plans, each once: those for which DuckDB is asked, of many drafts in one step."""
 
 from __future__ import annotations
 
@@ -28,15 +28,24 @@ class Looks:
         self._kept: dict[Place_, Result] = {}
         self._fresh: dict[Place_, Result] = {}
         self._waiting: dict[Place_, tuple[Episode, str, dict[str, Any]]] = {}
+        self._asking: set[str] = set()
+        """The tools that have asked DuckDB anything: for them it is worth to wait for others."""
 
     def look(self, episode: Episode, tool: str, arguments: Mapping[str, Any], fresh: bool) -> Result:
         """What a lookup answers. Raises `Waits` where that is not known yet."""
         given = {name: json_able(value) for name, value in arguments.items()}
         place: Place_ = (episode if fresh else episode.world, tool, repr(sorted(given.items())))
-        found = (self._fresh if fresh else self._kept).get(place)
-        if found is None:
+        kept = self._fresh if fresh else self._kept
+        found = kept.get(place)
+        if found is None and tool in self._asking:
             self._waiting[place] = (episode, tool, given)
             raise Waits
+        if found is None:
+            before = self.ground.env.executions
+            (found,) = self.ground.env.step([(episode, tool, given)])
+            kept[place] = found
+            if self.ground.env.executions > before:
+                self._asking.add(tool)
         return found
 
     def make(self) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from forgec.certifying.collecting import seldom_collected
 from forgec.tasking.choosing import Choosing
 from forgec.tasking.keeping import Unfinished
 from forgec.tasking.making import Made, Maker, Planned, measured
@@ -70,7 +71,8 @@ def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable
         tally.add(done)
     while not choosing.full and tally.poor < IDLE:
         size = min(ROUND, 3 * (choosing.count - tally.tasks) + LEAST)
-        new = _round(maker, choosing, tally.drafts, size, lambda kept: told(tally.tasks + kept))
+        with seldom_collected():
+            new = _round(maker, choosing, tally.drafts, size, lambda kept: told(tally.tasks + kept))
         tally.add(new)
         choosing.relaxed = choosing.relaxed or tally.poor >= PATIENCE
         unfinished.add({**new, **_state(maker, choosing)})

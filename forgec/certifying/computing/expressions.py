@@ -345,10 +345,19 @@ def _of_texts(compute: Callable[..., Any], given: tuple[str, ...], result: Kind)
         made = of.all([tree.this, *(tree.args[name] for name in given)], scope)
         if any(one.kind not in (TEXT, NULL) for one in made):
             raise NoTwin("a function of no texts")
-        values = [one.of for one in made]
-        return Made(result, lambda frame: compute(*(value(frame) for value in values)))
+        return Made(result, _applied(compute, [one.of for one in made]))
 
     return make
+
+
+def _applied(compute: Callable[..., Any], values: list[Of]) -> Of:
+    if len(values) == 1:
+        (only,) = values
+        return lambda frame: compute(only(frame))
+    if len(values) == 2:
+        first, second = values
+        return lambda frame: compute(first(frame), second(frame))
+    return lambda frame: compute(*(value(frame) for value in values))
 
 
 # -- selects ---------------------------------------------------------------------------------------------------------

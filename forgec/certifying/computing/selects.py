@@ -25,6 +25,8 @@ Found = Callable[[Frame], Iterator[Any]]
 """Sets the rows of sources in the frame, one combination after the other."""
 _KNOWN = frozenset({"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "distinct"})
 _TOUCHED = "__touched"
+MAX_KEPT = 2048
+"""For so many values it is remembered which rows of a world are found."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,8 @@ class Selects:
             return self._alone(tree, scope)
         sources, conditions, inner = self._sources(tree, scope)
         found = self._found(sources, conditions, inner)
+        if not scope.sources:
+            found = self._remembered(found, sources, conditions)
         aggregates = (made for one in tree.selects for made in one.find_all(exp.AggFunc))
         if tree.args.get("group") or any(made.parent_select is tree for made in aggregates):
             found, inner = self._grouped(tree, inner, found, tuple(source.slot for source in sources))
@@ -207,6 +211,33 @@ class Selects:
                         yield from found(frame, place + 1)
 
         return found
+
+    def _remembered(self, found: Found, sources: Sequence[Source], conditions: Sequence[exp.Expr]) -> Found:
+        """`found` for rows of tables: with the same values, it is the same as long as none of these was changed."""
+        if not all(source.table for source in sources):
+            return found
+        names = {source.table for source in sources}
+        names |= {one.name for condition in conditions for one in condition.find_all(exp.Table)}
+        slots = tuple(source.slot for source in sources)
+        kept: WeakKeyDictionary[Base, dict[Any, list[tuple[Any, ...]]]] = WeakKeyDictionary()
+
+        def remembered(frame: Frame) -> Iterator[Any]:
+            values, seen = frame[:2]
+            if not names.isdisjoint(seen.changes):
+                yield from found(frame)
+                return
+            of_base = kept.setdefault(seen.base, {})
+            rows = of_base.get(values)
+            if rows is None:
+                if len(of_base) >= MAX_KEPT:
+                    of_base.clear()
+                rows = of_base[values] = [tuple([frame[slot] for slot in slots]) for _ in found(frame)]
+            for row in rows:
+                for slot, one in zip(slots, row, strict=True):
+                    frame[slot] = one
+                yield None
+
+        return remembered
 
     def _test(self, tree: exp.Expr, scope: Scope) -> Of:
         made = self.expressions.made(tree, scope)
