@@ -8,7 +8,7 @@ Where a guard stands in the way, a tool that changes what the guard looks at may
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from forgec.tasking.altering import alterations
@@ -20,31 +20,27 @@ from forgec.tasking.proposing import Rows, proposals
 from forgec_runtime.episode import Episode
 from forgec_runtime.results import Result, json_able
 
-TRIES = 10
-"""How many arguments are tried for what is wanted."""
+TRIES, FIRST = 10, 2
+"""How many arguments are tried for what is wanted; all but the first only where none of these will do."""
 
 
 def walk(ground: Ground, rows: Rows, drafts: list[Draft], coverage: Coverage) -> None:
     """Let the drafts go on until each has what it wants, or finds no more."""
     while active := [draft for draft in drafts if draft.open]:
-        tried: list[tuple[Draft, list[Proposal], list[Episode]]] = []
+        wanted: list[_Wanted] = []
         for draft in active:
             draft.rounds += 1
             if not draft.wish:
                 _wish(ground, draft, coverage)
-            made: list[Proposal] = []
             if draft.wish:
-                tool = ground.spec.tools[draft.wish[-1][0]]
-                made = proposals(ground, rows, draft, tool, TRIES if draft.wish[-1][1] is None else 3 * TRIES)
-            tried.append((draft, made, [draft.episode.fork() for _ in made]))
-        results = iter(
-            attempt(ground, ((fork, p) for _, made, forks in tried for p, fork in zip(made, forks, strict=True)))
-        )
-        missed: list[_Missed] = []
-        for draft, made, forks in tried:
-            answers = [(proposal, fork, next(results)) for proposal, fork in zip(made, forks, strict=True)]
-            if draft.wish and (miss := _take(ground, draft, answers)) is not None:
-                missed.append(miss)
+                name, guard = draft.wish[-1]
+                draft.tried[guard.name if guard is not None else name] += 1
+                tries = TRIES if guard is None else 3 * TRIES
+                made = proposals(ground, rows, draft, ground.spec.tools[name], tries)
+                wanted.append(_Wanted(draft, name, guard, made))
+        missed = _missed(ground, _missed(ground, wanted, slice(FIRST)), slice(FIRST, None))
+        for miss in missed:
+            miss.draft.wish.pop()
         altered = _altered(ground, missed)
         for miss in missed:
             if miss.draft.number not in altered:
@@ -88,48 +84,59 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
     draft.wish.append((name, None))
 
 
-@dataclass(frozen=True)
-class _Missed:
-    """A draft did not get what it wanted: a call of a tool, or a refusal by a guard. `refusals` stood in the way."""
+@dataclass
+class _Wanted:
+    """What a draft wants, a call of a tool, or a refusal by a guard, by any of some proposals. `refusals` stood in the
+    way of those that were tried.
+    """
 
     draft: Draft
     tool: str
     guard: Guard | None
-    tried: list[Proposal]
-    refusals: list[Guard]
+    proposals: list[Proposal]
+    refusals: list[Guard] = field(default_factory=list)
 
 
-def _take(ground: Ground, draft: Draft, answers: list[tuple[Proposal, Episode, Result]]) -> _Missed | None:
-    """Take the first answer that is what the draft wants."""
-    name, guard = draft.wish[-1]
-    draft.tried[guard.name if guard is not None else name] += 1
-    refusals: list[Guard] = []
+def _missed(ground: Ground, wanted: list[_Wanted], some: slice) -> list[_Wanted]:
+    """Try some of the proposals of each, all at once, and take the first that is what its draft wants; those drafts
+    that did not get it.
+    """
+    tries = [[(one.draft.episode.fork(), proposal) for proposal in one.proposals[some]] for one in wanted]
+    results = iter(attempt(ground, (made for of_draft in tries for made in of_draft)))
+    answered = [[(proposal, fork, next(results)) for fork, proposal in of_draft] for of_draft in tries]
+    return [one for one, answers in zip(wanted, answered, strict=True) if not _take(ground, one, answers)]
+
+
+def _take(ground: Ground, wanted: _Wanted, answers: list[tuple[Proposal, Episode, Result]]) -> bool:
+    """Whether one of the answers is what the draft wants; the first is taken."""
+    draft, guard = wanted.draft, wanted.guard
     for proposal, fork, result in answers:
         if result.ok and len(fork.broken_rules) > len(draft.episode.broken_rules):
             rules = fork.broken_rules[len(draft.episode.broken_rules) :]
             if guard is not None and guard.kind == "audited" and rules == [guard.rule]:
                 _asked_in_vain(draft, proposal, guard, result.value)
-                return None
+                return True
         elif result.ok:
             if guard is None and _is_new(ground, draft, proposal, fork, result.value):
                 _make(ground, draft, proposal, fork, result.value)
-                return None
+                return True
         elif result.kind == "refused":
-            found = guard_of(result.text, ground.guards[name])
+            found = guard_of(result.text, ground.guards[wanted.tool])
             if found is not None:
-                refusals.append(found)
+                wanted.refusals.append(found)
                 if found is guard and not _repeats(ground, draft, proposal):
                     _asked_in_vain(draft, proposal, guard, result.text)
-                    return None
-    draft.wish.pop()
-    return _Missed(draft, name, guard, [proposal for proposal, _, _ in answers], refusals)
+                    return True
+    return False
 
 
-def _altered(ground: Ground, missed: Iterable[_Missed]) -> set[int]:
+def _altered(ground: Ground, missed: Iterable[_Wanted]) -> set[int]:
     """Change the worlds of drafts that have only begun so that their guards stand in the way; the numbers of those for
     which that is done.
     """
-    wanted = [(one.draft, one.guard, one.tried[:6]) for one in missed if one.guard is not None and not one.draft.moves]
+    wanted = [
+        (one.draft, one.guard, one.proposals[:6]) for one in missed if one.guard is not None and not one.draft.moves
+    ]
     found = alterations(ground, wanted)
     for (draft, _, _), choices in zip(wanted, found, strict=True):
         draft.chance.shuffle(choices)
@@ -154,7 +161,7 @@ def _altered(ground: Ground, missed: Iterable[_Missed]) -> set[int]:
     return done
 
 
-def _miss(ground: Ground, miss: _Missed) -> None:
+def _miss(ground: Ground, miss: _Wanted) -> None:
     """What was wanted is not to be had as things are."""
     what = miss.guard.name if miss.guard is not None else miss.tool
     miss.draft.failed[what] = miss.draft.failed.get(what, 0) + 1
