@@ -58,7 +58,7 @@ class Call:
 
     __slots__ = (
         "_asked", "_at_once", "_passes", "answers", "arguments", "base", "broken", "counters", "episode", "index",
-        "overlay", "runs", "staged", "tool", "weight",
+        "overlay", "runs", "staged", "tool", "unsure", "weight",
     )  # fmt: skip
 
     def __init__(self, index: int, episode: Episode, tool: Tool, arguments: Sequence[Any]) -> None:
@@ -85,11 +85,12 @@ class Call:
         self.staged: Overlay = {}
         self.counters: dict[str, int] | None = None
         self.broken: list[str] = []
+        self.unsure = False
         value = tool.function(self, *self.arguments)
         if self.staged:
             for sync in constraints.syncs:
                 sync(self)
-            if constraints.watched:
+            if self.unsure or constraints.invariants:
                 constraints.check(self)
         # a value that JSON cannot hold must leave no writes behind
         result = Result("ok", self._told(value), value)
@@ -307,12 +308,15 @@ class Call:
         key = table.key_of(row)
         if self.find(table, key) is not None:
             raise self.violation(f"{table.title}: {text(key)} already exists")
+        self.unsure = True
         self._stage(table, key, row, weight_at_most(values.values()))
         return row
 
     def update(self, table: Table[Row], row: Row, changes: Mapping[str, Any]) -> Row:
         """Change columns of a row. Raises `Refusal` for a row that must not be."""
         changed: Row = {**row, **changes}  # type: ignore[assignment]
+        if not table.bound.isdisjoint(changes):
+            self.unsure = True
         self._stage(table, table.key_of(row), changed, weight_at_most(changes.values()))
         return changed
 
@@ -322,6 +326,7 @@ class Call:
             for inner in self.under(nested, tuple(row[name] for name in table.key)):
                 self.delete(nested, inner)
         key = table.key_of(row)
+        self.unsure = True
         self._stage(table, key, None, weight(key))
 
     def _stage(self, table: Table[Row], key: Key, row: Row | None, taken: int) -> None:

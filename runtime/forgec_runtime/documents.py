@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from .call import Call
-    from .episode import Overlay
     from .schema import Key, Table
 
 MAX_DOCUMENTS = 10_000
@@ -43,19 +42,27 @@ def document(call: Call, table: Table[Any], row: Mapping[str, Any]) -> dict[str,
     known = rows.documents.get(key) or _of_the_world(call, table, key)
     if known is None:
         return _whole(table, row, call.under)
-    layers = [layer for layer in (call.overlay, call.staged) if layer and not table.below.isdisjoint(layer)]
-    found: dict[str, Any] | None = None
-    if row is not rows.by_key.get(key):
-        found = {**known, **row}  # in the order of what is known
-    for part in table.nested if layers else ():
-        if part.nested:
-            if _is_changed(layers, part, key):
-                found = found or {**known}
-                found[part.last] = _nested(part, (key,), call.under)
-        elif changes := _changes(layers, part.name, key):
-            found = found or {**known}
-            found[part.last] = _amended(part, _at_first(call, part, key, known), changes)
-    return known if found is None else found
+    if not call.staged and call.overlay is None:
+        return known
+    found: dict[str, Any] = known if row is rows.by_key.get(key) else {**known, **row}  # in the order of what is known
+    for layer in (call.overlay, call.staged):
+        if layer and not table.below.isdisjoint(layer):
+            changed = {part.last: now for part in table.nested if (now := _now(call, part, key, known)) is not None}
+            return {**found, **changed} if changed else found
+    return found
+
+
+def _now(call: Call, part: Table[Any], key: Key, known: Document) -> Any:
+    """The rows of a nested table below a key where an episode has changed any; else None."""
+    if part.nested:
+        return _nested(part, (key,), call.under) if _is_changed(call, part, key) else None
+    changes: dict[Any, Any] = {}
+    for layer in (call.overlay, call.staged):
+        if layer and part.name in layer:
+            for place, row in layer[part.name].items():
+                if place[0] == key:
+                    changes[place[-1]] = row
+    return _amended(part, _at_first(call, part, key, known), changes) if changes else None
 
 
 def _of_the_world(call: Call, table: Table[Any], key: Key) -> Document | None:
@@ -71,13 +78,12 @@ def _of_the_world(call: Call, table: Table[Any], key: Key) -> Document | None:
     return known
 
 
-def _is_changed(layers: list[Overlay], table: Table[Any], first: Any) -> bool:
+def _is_changed(call: Call, table: Table[Any], first: Any) -> bool:
     """Whether there are changed rows of a nested table, or of those nested in it, below a key."""
-    for layer in layers:
-        for key in layer.get(table.name, ()):
-            if key[0] == first:
-                return True
-    return bool(table.nested) and any(_is_changed(layers, inner, first) for inner in table.nested)
+    for layer in (call.overlay, call.staged):
+        if layer and any(key[0] == first for key in layer.get(table.name, ())):
+            return True
+    return any(_is_changed(call, inner, first) for inner in table.nested)
 
 
 def _at_first(call: Call, table: Table[Any], first: Any, known: Document) -> dict[Any, Any]:
@@ -90,21 +96,6 @@ def _at_first(call: Call, table: Table[Any], first: Any, known: Document) -> dic
         numbers = sorted(row[last] for row in call.under_at_first(table, (first,)))
         rows = known.lists[table.last] = dict(zip(numbers, known[table.last], strict=True))
     return rows
-
-
-def _changes(layers: list[Overlay], name: str, first: Any) -> dict[Any, Any] | None:
-    """The changed rows of a nested table below a key, by the last column of theirs; None for none."""
-    found: dict[Any, Any] | None = None
-    for layer in layers:
-        rows = layer.get(name)
-        if rows is None:
-            continue
-        for key, row in rows.items():
-            if key[0] == first:
-                if found is None:
-                    found = {}
-                found[key[-1]] = row
-    return found
 
 
 def _amended(table: Table[Any], rows: dict[Any, Any], changes: dict[Any, Any]) -> Any:

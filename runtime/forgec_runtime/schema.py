@@ -123,6 +123,8 @@ class Table(Generic[Row]):
         self.alternatives = frozenset(column.name for column in columns if column.alternative)
         self.guarded = tuple(column for column in columns if column.unique or column.references)
         """The columns whose values other rows must agree to: unique ones and references."""
+        self.bound = frozenset([*(one.name for one in self.guarded), *(name for tie in ties for name in tie.columns)])
+        """Those, and what ties hold: a row of which only others change agrees as it did before."""
 
     def told(self, value: Any) -> Any:
         """A row, or several, with those nested in them as an agent reads them: no NULL where no alternative applies."""
