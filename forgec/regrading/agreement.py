@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ from forgec.regrading.published import STOPPED, Paid
 
 MAX_TEXT = 120
 """How many characters of an answer are shown."""
+MAX_NAMED = 10
+"""How many episodes that were left out for one reason are named."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class Episode:
     """The first call that was answered otherwise here."""
     beside: str
     """What the agent wrote beside calls, as tau2-bench looks at it: in lower case, without commas."""
+    has_state: bool
+    """Whether tau2-bench has a final state to compare with."""
 
     @property
     def agrees(self) -> bool:
@@ -61,7 +65,9 @@ class Episode:
     def states_agree(self) -> bool | None:
         """Whether both say the same of the final state; None where tau2-bench says nothing."""
         check = self.theirs.db_check
-        return None if check is None or self.ended not in STOPPED else check.db_match == (self.parts["state"] == 1.0)
+        if check is None or not self.has_state or self.ended not in STOPPED:
+            return None
+        return check.db_match == (self.parts["state"] == 1.0)
 
     @property
     def causes(self) -> list[str]:
@@ -81,6 +87,8 @@ class Episode:
             yield "the states are judged otherwise" + (
                 f": {self.other.tool} was answered otherwise" if self.other else ""
             )
+        if not self.has_state and self.parts["state"] == 0.0:
+            yield "tau2-bench takes any state for right where a task has neither gold calls nor assertions"
         told = theirs.part("COMMUNICATE")
         if self.parts["says"] == 0.0 and told != 0.0:
             if told is None or "COMMUNICATE" not in basis:
@@ -182,9 +190,21 @@ class Report:
                 yield from (f"    here: {_short(reason)}" for reason in one.reasons)
         if self.left_out:
             yield f"\n{counted(len(self.left_out), 'episode')} not played again:"
-            yield from (f"  {one.task}, trial {one.trial}: {one.why}" for one in self.left_out)
+            for why, some in _by_reason(self.left_out).items():
+                named = "; ".join(f"{one.task}, trial {one.trial}" for one in some[:MAX_NAMED])
+                more = f"; and {len(some) - MAX_NAMED} more" if len(some) > MAX_NAMED else ""
+                yield f"  {why}: {named}{more}"
+            if not count:
+                yield "\nIs this the right environment? `forgec import tau2 --tasks` takes over the tasks of a file."
         if self.stopped:
             yield f"\nstopped: {self.stopped}"
+
+
+def _by_reason(left_out: Sequence[LeftOut]) -> dict[str, list[LeftOut]]:
+    found: dict[str, list[LeftOut]] = {}
+    for one in left_out:
+        found.setdefault(one.why, []).append(one)
+    return found
 
 
 def _short(text: str) -> str:

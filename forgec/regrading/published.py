@@ -70,10 +70,24 @@ class Told(_Shape):
     met: bool
 
 
+class Action(_Shape):
+    """A call of a gold plan."""
+
+    name: str
+    arguments: dict[str, Any] = {}
+
+
+class Checked(_Shape):
+    """A call of the gold plan that an episode was judged by."""
+
+    action: Action
+
+
 class Paid(_Shape):
     """The reward, and what it is the product of."""
 
     reward: float
+    action_checks: tuple[Checked, ...] | None = None
     db_check: State | None = None
     communicate_checks: tuple[Told, ...] | None = None
     reward_basis: tuple[str, ...] | None = None
@@ -112,16 +126,35 @@ class Start(_Shape):
     message_history: tuple[Any, ...] | None = None
 
 
+class Criteria(_Shape):
+    """What an episode of a task is judged by."""
+
+    actions: tuple[Action, ...] | None = None
+    env_assertions: tuple[Any, ...] | None = None
+
+
 class Played(_Shape):
     """A task, as far as its episodes need it."""
 
     id: str
     initial_state: Start | None = None
+    evaluation_criteria: Criteria | None = None
 
     @property
     def history(self) -> int:
         """How many messages its episodes begin with that were not said in them."""
         return len((self.initial_state and self.initial_state.message_history) or ())
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there is a state for its episodes to end in; without, tau2-bench takes any for right."""
+        criteria = self.evaluation_criteria
+        return criteria is not None and not (criteria.actions is None and criteria.env_assertions is None)
+
+    def judged(self, paid: Paid) -> bool:
+        """Whether a reward can be one of this task: files are around whose tasks have been numbered anew."""
+        gold = (self.evaluation_criteria or Criteria()).actions or ()
+        return paid.action_checks is None or gold == tuple(one.action for one in paid.action_checks)
 
 
 class Side(_Shape):

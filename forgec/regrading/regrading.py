@@ -30,6 +30,7 @@ class Regrading:
         self.left_out: list[LeftOut] = []
         self.simulations: dict[tuple[str, int], Simulation] = {}
         """By task and trial."""
+        self._tasks = {task.id: task for task in results.tasks}
         info = results.info
         self._sides = [
             Side(f"recorded:{one.llm or one.implementation or 'unknown'}", one.llm)
@@ -44,11 +45,13 @@ class Regrading:
         trial = seen[name]
         seen[name] += 1
         if name not in self.environment.tasks:
-            why = f"the environment has no task `{name}`"
+            why = "the environment has no such task"
         elif not simulation.messages:
             why = "it has no messages"
         elif simulation.reward_info is None:
             why = "it has no reward"
+        elif (task := self._tasks.get(simulation.task_id)) and not task.judged(simulation.reward_info):
+            why = "the gold calls that it was judged by are not those of its task"
         else:
             self.simulations[name, trial] = simulation
             return
@@ -84,11 +87,12 @@ class Regrading:
     def _episode(self, simulation: Simulation, trajectory: Trajectory) -> Episode:
         paid = simulation.reward_info
         assert paid is not None
+        task = self._tasks.get(simulation.task_id)
         return Episode(
             task=simulation.task_id, name=trajectory.task, trial=trajectory.trial, theirs=paid,
             ended=simulation.termination_reason, reward=trajectory.reward, parts=trajectory.parts,
             reasons=tuple(one.text for one in trajectory.reasons), other=_other_answer(simulation, trajectory),
-            beside=_said_beside_calls(simulation),
+            beside=_said_beside_calls(simulation), has_state=task is None or task.has_state,
         )  # fmt: skip
 
 

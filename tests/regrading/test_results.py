@@ -67,6 +67,7 @@ TASKS = [
     task("7", MAKE, nl_assertions=["It is polite."]),
     {**task("later", ("update_task_status", {"task_id": "task_4", "status": "completed"})),
      "initial_state": {"message_history": [HELLO, PLEASE, *MAKES]}},
+    {**task("idle"), "evaluation_criteria": {"actions": None}},
     task("read", ("dismiss_notification", {"notification_id": "n1"})),
 ]  # fmt: skip
 TRANSFER = {"role": "user", "content": "###TRANSFER###"}
@@ -191,8 +192,41 @@ def test_what_is_not_played_is_told(environment: Path, tmp_path: Path) -> None:
                               episode("7", 1, None, PLEASE, THANKS), code=1)  # fmt: skip
     assert not played and not report["episodes"]
     assert [one["why"] for one in report["left_out"]] == [
-        "it has no messages", "the environment has no task `tau2_8`", "it has no reward"
+        "it has no messages", "the environment has no such task", "it has no reward"
     ]  # fmt: skip
+    (tmp_path / "results.json").write_text(
+        json.dumps(results(*(episode("8", i, paid(1.0), PLEASE) for i in range(12))))
+    )
+    told = run("import", "tau2-results", tmp_path / "results.json", environment).stdout
+    assert "the environment has no such task: 8, trial 0; 8, trial 1;" in told and "; and 2 more\n" in told
+    assert "`forgec import tau2 --tasks`" in told
+
+
+def test_an_episode_of_other_tasks_than_those_of_its_file_is_not_judged(environment: Path, tmp_path: Path) -> None:
+    def checked(*gold: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+        checks = [{"action": {"name": name, "arguments": given}, "action_match": True} for name, given in gold]
+        return {**paid(1.0), "action_checks": checks}
+
+    report, _ = regraded(
+        environment, tmp_path,
+        episode("7", 0, checked(MAKE), PLEASE, *MAKES, DONE, THANKS),
+        episode("7", 1, checked(("create_task", {"user_id": "ada", "title": "Call"})), PLEASE, *MAKES, DONE, THANKS),
+        code=1,
+    )  # fmt: skip
+    assert (report["episodes"], report["agree"]) == (1, 1)
+    assert report["left_out"] == [
+        {"task": "7", "trial": 1, "why": "the gold calls that it was judged by are not those of its task"}
+    ]
+
+
+def test_where_tau2_bench_has_no_state_to_compare_with_it_takes_any_for_right(
+    environment: Path, tmp_path: Path
+) -> None:
+    report, _ = regraded(environment, tmp_path, episode("idle", 0, paid(1.0), PLEASE, *MAKES, DONE, THANKS))
+    assert report["states"] == {"judged": 0, "agree": 0}
+    assert list(report["causes"]) == [
+        "tau2-bench takes any state for right where a task has neither gold calls nor assertions"
+    ]
 
 
 def test_a_folder_with_an_episode_a_file(environment: Path, tmp_path: Path) -> None:
