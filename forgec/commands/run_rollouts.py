@@ -7,7 +7,6 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +19,7 @@ from forgec.commands.locks import Locks
 from forgec.commands.model_options import ModelOptions
 from forgec.commands.telemetry_option import tell
 from forgec.commands.wanted import Wanted
+from forgec.diagnostics import counted
 from forgec.llm.client import Client, Endpoint, SetupError
 from forgec.llm.spending import Budget
 from forgec.rollouts import players, summary
@@ -125,16 +125,13 @@ def run_rollouts(folders: Sequence[Path], wanted: Wanted, options: Options) -> i
         run = _Run(options, setup, budget, total=sum(len(some) for _, some in jobs))
         if options.out is not None:
             _open(run, options.out, jobs)
-        with suppress(KeyboardInterrupt):
+        try:
             asyncio.run(_play(run, jobs, clients))
-            code = _told(run)
-            tell(options.telemetry, ((_inner(one), one.measured()) for one in environments))
-            return code
-        run.show(last=True)
-        rest = run.total - len(run.summary.rewards)
-        hint = "; --resume goes on with them" if run.store else ""
-        click.echo(f"interrupted: {rest:,} episodes are not played{hint}", err=True)
-        return FINDINGS
+        except KeyboardInterrupt:
+            run.stopped = "interrupted"
+        code = _told(run)
+        tell(options.telemetry, ((_inner(one), one.measured()) for one in environments))
+        return code
     except players.UnknownPlayer as error:
         raise click.UsageError(str(error)) from None
     except (StoreError, SetupError) as error:
@@ -219,21 +216,22 @@ def _open(run: _Run, path: Path, jobs: Sequence[tuple[Environment | Workers, lis
         for job in some
     }
     for trajectory in read(path):
-        if trajectory.key not in wanted:
-            continue
-        environment, job = wanted[trajectory.key]
-        other = _difference(trajectory, run.setup, environment, job)
+        other = _other_play(trajectory, run.setup)
+        if not other and trajectory.key in wanted:
+            other = _other_environment(trajectory, *wanted[trajectory.key])
         if other:
             environment_name, task, _, _ = trajectory.key
             raise StoreError(f"{path} cannot be gone on with: {environment_name}/{task} was played with {other}")
+        if trajectory.key not in wanted:
+            continue
         run.done.add(trajectory.key)
         run.summary.add(trajectory)
         for spent in trajectory.usage.values():
             run.budget.spent(spent.requests, spent.cost)
 
 
-def _difference(trajectory: Trajectory, setup: Setup, environment: Environment, job: Job) -> str:
-    """What a trajectory was played with that is otherwise now; empty where nothing is."""
+def _other_play(trajectory: Trajectory, setup: Setup) -> str:
+    """Who played a trajectory, or how, where that is not so now; empty where nothing is otherwise."""
     for what, then, now in (
         ("the agent", trajectory.agent, setup.agent.name),
         ("the user", trajectory.user, setup.user.name),
@@ -242,11 +240,16 @@ def _difference(trajectory: Trajectory, setup: Setup, environment: Environment, 
     ):
         if then != now:
             return f"{what} {_shown(then)}, not {_shown(now)}"
-    known, now_known = trajectory.hashes, hashes_of(environment, job.task)
-    if known is not None and now_known is not None and known != now_known:
-        changed = [name for name, value in known if value != getattr(now_known, name)]
-        return f"another {' and '.join(changed)} than there is now"
     return ""
+
+
+def _other_environment(trajectory: Trajectory, environment: Environment, job: Job) -> str:
+    """What a trajectory was played in that has changed since; empty where nothing has."""
+    known, now_known = trajectory.hashes, hashes_of(environment, job.task)
+    if known is None or now_known is None or known == now_known:
+        return ""
+    changed = [name for name, value in known if value != getattr(now_known, name)]
+    return f"another {' and '.join(changed)} than there is now"
 
 
 def _shown(value: Any) -> str:
@@ -256,15 +259,16 @@ def _shown(value: Any) -> str:
 def _told(run: _Run) -> int:
     """Print the summary; the exit code."""
     run.show(last=True)
+    told = run.failures, run.stopped, run.summary.unfinished(run.budget.calls, run.budget.cost)
     if run.options.silent:
         pass
     elif run.options.as_json:
-        click.echo(json.dumps(run.summary.json(run.failures, run.stopped), indent=2))
+        click.echo(json.dumps(run.summary.json(*told), indent=2))
     else:
-        click.echo(summary.text(run.summary, run.failures, run.stopped))
+        click.echo(summary.text(run.summary, *told))
     rest = run.total - len(run.summary.rewards)
     if rest:
         hint = "; --resume goes on with them" if run.store else ""
-        click.echo(f"{rest:,} of {run.total:,} episodes are not played{hint}", err=True)
+        click.echo(f"{rest:,} of {counted(run.total, 'episode')} not played{hint}", err=True)
     gold = run.setup.agent.name == "gold" and any(reward != 1.0 for reward in run.summary.rewards.values())
     return FINDINGS if rest or gold else CLEAN

@@ -9,17 +9,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from forgec.llm.answer import Answer, Unreadable, parsed
 from forgec.llm.errors import LLMError, NotAllowed, Rejected, TooLong, Unavailable
 from forgec.llm.retrying import Patience, asked_to_wait
+from forgec.llm.secrets import Secrets, secrets_of
 from forgec.llm.spending import Budget, Meter, Price, Usage, cost_of
-from forgec.llm.traffic import HIDDEN, Traffic
+from forgec.llm.traffic import Traffic
 
 MAX_BODY = 2**26
 """How many bytes of an answer are read. Texts of models are far shorter."""
-SHORTEST_SECRET = 6
-"""What is shorter is no secret, but a word such as `none` that a server without keys is given."""
 HOW_TO_INSTALL = "the package `openai` is not installed: pip install 'forgec[llm]'"
 
 _TOO_LONG = re.compile(
@@ -69,18 +69,25 @@ class Client:
         self.prices = prices or {}
         self.traffic = traffic
         self._openai, self._response_type, self._bounded = openai, httpx2.Response, bounded
-        key = os.environ.get(endpoint.key_variable, "")
+        key = os.environ.get(endpoint.key_variable, "").strip()
         base_url = endpoint.base_url or os.environ.get("OPENAI_BASE_URL") or None
         if not key and base_url is None and not (traffic and traffic.only):
             raise SetupError(f"the environment variable {endpoint.key_variable} has no key; or name a --base-url")
-        if base_url is not None and not base_url.startswith(("http://", "https://")):
-            raise SetupError("the base URL does not begin with http:// or https://")
-        self._secrets = [secret for secret in (key, *_credentials(base_url)) if len(secret) >= SHORTEST_SECRET]
+        if not (key.isascii() and key.isprintable()):
+            raise SetupError(f"the environment variable {endpoint.key_variable} holds characters that no key has")
+        query: dict[str, str] = {}
+        known = [key]
+        if base_url is not None:
+            known += secrets_of(_checked(base_url))
+            place = httpx2.URL(base_url)
+            base_url, query = str(place.copy_with(query=None)), dict(place.params)
+        self._secrets = Secrets(known)
         if traffic is not None:
-            traffic.secrets.extend(self._secrets)
+            traffic.secrets.add(known)
         limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
         self._client = openai.AsyncOpenAI(
             api_key=key or "none", base_url=base_url, max_retries=0, timeout=endpoint.patience.timeout,
+            default_query=query,
             default_headers={"Accept-Encoding": "identity"},  # so that what comes is as large as it seems
             http_client=openai.DefaultAsyncHttpxClient(limits=limits, event_hooks={"response": [self._bound]}),
         )  # fmt: skip
@@ -105,28 +112,28 @@ class Client:
             body["tools"] = tools
         began = time.monotonic()
         try:
-            answer, asked = await self._answer(scope, body, meter)
+            answer = await self._answer(scope, body, meter)
         finally:
             meter.seconds += time.monotonic() - began
         usage = answer.usage or _estimate(body, answer)
         cost = cost_of(self.prices, self.endpoint.model, usage)
         meter.add(usage, cost)
-        if asked:
-            self.budget.pay(cost)
+        self.budget.pay(cost)
         return answer
 
-    async def _answer(self, scope: str, body: Mapping[str, Any], meter: Meter) -> tuple[Answer, bool]:
-        """The answer, and whether the endpoint was asked for it."""
+    async def _answer(self, scope: str, body: Mapping[str, Any], meter: Meter) -> Answer:
+        """The answer, from the record or the endpoint."""
+        self.budget.afford()
         recorded = self.traffic.recorded(scope, body) if self.traffic else None
         if recorded is not None:
             try:
-                return parsed(recorded), False
+                return parsed(recorded)
             except Unreadable as error:
                 raise Unavailable(f"the recorded answer cannot be read: {error}") from None
         patience = self.endpoint.patience
         for attempt in range(patience.retries + 1):
-            await self._quiet()
             async with self._free:
+                await self._quiet()
                 self.budget.take()
                 meter.requests += 1
                 try:
@@ -135,11 +142,11 @@ class Client:
                 except _Again as failure:
                     problem, wait = failure, failure.wait
                 except Unreadable as failure:
-                    problem, wait = _Again("unreadable", self._hide(str(failure))), None
+                    problem, wait = _Again("unreadable", self._secrets.hide(str(failure))), None
                 else:
                     if self.traffic:
                         self.traffic.record(scope, body, content)
-                    return answer, True
+                    return answer
             meter.failed(problem.kind)
             if wait is not None and wait > patience.longest_asked:
                 raise Unavailable(f"the endpoint asks to be left alone for {wait:.0f} seconds")
@@ -164,7 +171,7 @@ class Client:
             async with asyncio.timeout(self.endpoint.patience.timeout):
                 # the body is read by us: openai's own models cost more than all the rest, and fail on odd answers
                 response = await self._client.post("/chat/completions", body=body, cast_to=self._response_type)
-                return bytes(response.content)
+                return self._secrets.hide(response.content.decode("utf-8", "replace")).encode()
         except (TimeoutError, openai.APITimeoutError):
             raise _Again("timeout", f"no answer within {self.endpoint.patience.timeout:g} seconds") from None
         except self._bounded.TooLarge as error:
@@ -172,12 +179,12 @@ class Client:
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, self._bounded.TooLarge):
                 raise Rejected(str(error.__cause__)) from None
-            raise _Again("connection", self._hide(f"{error} {error.__cause__ or ''}".strip())) from None
+            raise _Again("connection", self._secrets.hide(f"{error} {error.__cause__ or ''}".strip())) from None
         except openai.APIStatusError as error:
-            text = self._hide(f"{error} ({error.code})" if isinstance(error.code, str) else str(error))[:500]
+            text = self._secrets.hide(f"{error} ({error.code})" if isinstance(error.code, str) else str(error))[:500]
             raise self._status(error.status_code, error.response.headers, text) from None
         except openai.OpenAIError as error:
-            raise _Again("unreadable", self._hide(str(error))[:500]) from None
+            raise _Again("unreadable", self._secrets.hide(str(error))[:500]) from None
 
     def _status(self, code: int, headers: Mapping[str, str], text: str) -> _Again | LLMError:
         """What a response that is an error comes to."""
@@ -189,14 +196,9 @@ class Client:
                 wanted = time.monotonic() + min(wait, self.endpoint.patience.longest_asked)
                 self._quiet_until = max(self._quiet_until, wanted)
             return _Again("rate_limit" if code == 429 else f"http_{code}", text, wait)
-        if code in (401, 403, 404):
+        if code in (401, 402, 403, 404):
             return NotAllowed(f"{text} (model `{self.endpoint.model}`, key from {self.endpoint.key_variable})")
         return TooLong(text) if code == 413 or _TOO_LONG.search(text.lower()) else Rejected(text)
-
-    def _hide(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        return text
 
 
 class _Again(Exception):
@@ -207,10 +209,17 @@ class _Again(Exception):
         self.kind, self.wait = kind, wait
 
 
-def _credentials(url: str | None) -> list[str]:
-    """What stands before the @ of an address, whole and apart."""
-    found = re.match(r"[a-z]+://([^/@]+)@", url or "")
-    return [found[1], *found[1].split(":")] if found else []
+def _checked(url: str) -> str:
+    """An address that can be asked. Raises `SetupError`."""
+    if not url.startswith(("http://", "https://")):
+        raise SetupError("the base URL does not begin with http:// or https://")
+    try:
+        parts = urlsplit(url)
+        if parts.hostname and parts.port != 0:
+            return url
+    except ValueError:
+        pass
+    raise SetupError("the base URL names no host, or no port that there can be")
 
 
 def _estimate(body: Mapping[str, Any], answer: Answer) -> Usage:

@@ -116,8 +116,11 @@ def parse_price(text: str) -> tuple[str, Price]:
 
 
 class Budget:
-    """What all requests of a run may come to. `max_calls` is never passed; of `max_cost`, what is on its way may be
-    paid beyond it.
+    """What a run may come to. `max_calls`, of requests that are sent, is never passed; of `max_cost`, what is on its
+    way may be paid beyond it.
+
+    A recorded answer costs what it cost: so a run that goes on with its record counts what it has paid already, and one
+    that is replayed stops where it did.
     """
 
     def __init__(self, max_calls: int | None = None, max_cost: float | None = None) -> None:
@@ -128,9 +131,13 @@ class Budget:
         """Reserve a request. Raises `OverBudget`."""
         if self.max_calls is not None and self.calls >= self.max_calls:
             raise OverBudget(f"the budget of {self.max_calls} requests is used up")
+        self.afford()
+        self.calls += 1
+
+    def afford(self) -> None:
+        """Raises `OverBudget` when there is no money left."""
         if self.max_cost is not None and self.cost >= self.max_cost:
             raise OverBudget(f"the budget of {self.max_cost:g} is used up")
-        self.calls += 1
 
     def pay(self, cost: float | None) -> None:
         self.cost += cost or 0.0

@@ -9,14 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from forgec.dialogue import readable
 from forgec.llm.errors import NotRecorded
-
-HIDDEN = "[secret]"
+from forgec.llm.secrets import Secrets
 
 
 class TrafficError(ValueError):
@@ -30,12 +29,12 @@ class Traffic:
     scopes are unlike each other: a request whose words have changed since gets the answer of its scope, and is counted.
     """
 
-    def __init__(self, path: Path, *, only: bool = False, loose: bool = False, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, path: Path, *, only: bool = False, loose: bool = False) -> None:
         """Raises `TrafficError`."""
         self.path, self.only, self.loose = path, only, loose
         self.changed = 0
         """Requests that were answered though they are not what they were when that was recorded."""
-        self.secrets = [secret for secret in secrets if secret]
+        self.secrets = Secrets()
         self._known: dict[str, deque[bytes]] = defaultdict(deque)
         self._by_scope: dict[str, bytes] = {}
         self._file: IO[bytes] | None = None
@@ -65,7 +64,7 @@ class Traffic:
         """Write a request with the answer to it."""
         if self._file is None:
             return
-        text = self._hide(readable(answer.decode("utf-8", "replace")))
+        text = self.secrets.hide(readable(answer.decode("utf-8", "replace")))
         line = json.dumps({"scope": scope, "request": json.loads(self._shown(body)), "answer": text}, sort_keys=True)
         self._file.write(line.encode() + b"\n")
 
@@ -76,12 +75,7 @@ class Traffic:
 
     def _shown(self, body: Mapping[str, Any]) -> str:
         """A body as it is written and compared: in one order, without secrets."""
-        return self._hide(json.dumps(body, sort_keys=True))
-
-    def _hide(self, text: str) -> str:
-        for secret in self.secrets:
-            text = text.replace(secret, HIDDEN).replace(json.dumps(secret)[1:-1], HIDDEN)
-        return text
+        return self.secrets.hide(json.dumps(body, sort_keys=True))
 
     def _read(self) -> None:
         """Read what is there; a last line without an end was cut off in the writing, and goes."""

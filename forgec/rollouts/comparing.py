@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, TypeAlias
 
+from forgec.diagnostics import counted
 from forgec.rollouts import statistics
 from forgec.rollouts.summary import Summary
 
@@ -53,8 +54,8 @@ class Comparison:
         return fmean(pair.difference for pair in self.pairs)
 
     @property
-    def interval(self) -> tuple[float, float]:
-        """By a paired bootstrap over tasks."""
+    def interval(self) -> tuple[float, float] | None:
+        """By a paired bootstrap over tasks; None where all tasks differ by the same."""
         return statistics.bootstrap([pair.difference for pair in self.pairs])
 
     @property
@@ -78,12 +79,12 @@ class Comparison:
         return all(len(pair.before) == len(pair.after) == 1 for pair in self.pairs)
 
     def json(self) -> dict[str, Any]:
-        low, high = self.interval
+        interval = self.interval
         return {
             "tasks": len(self.pairs), "before": self.before, "after": self.after, "difference": self.difference,
-            "interval": {
-                "level": statistics.LEVEL, "method": "paired bootstrap over tasks, percentiles", "low": low,
-                "high": high, "resamples": statistics.RESAMPLES, "seed": statistics.SEED,
+            "interval": None if interval is None else {
+                "level": statistics.LEVEL, "method": "paired bootstrap over tasks, percentiles", "low": interval[0],
+                "high": interval[1], "resamples": statistics.RESAMPLES, "seed": statistics.SEED,
             },
             "better": self.signs["better"], "worse": self.signs["worse"], "same": self.signs["same"],
             "tests": [
@@ -101,13 +102,16 @@ class Comparison:
         }  # fmt: skip
 
     def text(self) -> str:
-        low, high = self.interval
-        signs, flip = self.signs, self.flip_p
+        signs, flip, sure = self.signs, self.flip_p, "no interval: all tasks differ by the same"
+        if (interval := self.interval) is not None:
+            sure = (
+                f"{statistics.LEVEL:.0%} interval {interval[0]:+.3f} to {interval[1]:+.3f}, paired bootstrap over "
+                f"tasks, {statistics.RESAMPLES:,} resamples"
+            )
         name = "exact McNemar test" if self.single else "exact sign test over tasks"
         lines = [
-            f"{len(self.pairs):,} tasks in both: mean reward {self.before:.3f} before, {self.after:.3f} after",
-            f"difference {self.difference:+.3f} ({statistics.LEVEL:.0%} interval {low:+.3f} to {high:+.3f}, paired "
-            f"bootstrap over tasks, {statistics.RESAMPLES:,} resamples)",
+            f"{counted(len(self.pairs), 'task')} in both: mean reward {self.before:.3f} before, {self.after:.3f} after",
+            f"difference {self.difference:+.3f} ({sure})",
             f"{signs['better']:,} better, {signs['worse']:,} worse, {signs['same']:,} the same: p = {self.sign_p:.4f} "
             f"by the {name}",
         ]
@@ -132,7 +136,7 @@ class Comparison:
             lines += [f"{name.ljust(width)}  {count:6,}  {mean:+10.3f}" for name, count, mean in groups]
         for side, missing in (("before", self.only_before), ("after", self.only_after)):
             if missing:
-                lines += ["", f"{len(missing):,} tasks were played {side} only; they are not compared"]
+                lines += ["", f"{counted(len(missing), 'task')} played {side} only: not compared"]
         return "\n".join(lines)
 
 

@@ -56,8 +56,13 @@ def interval(tasks: Sequence[Sequence[float]]) -> tuple[float, float]:
     return wilson(mean, size)
 
 
-def bootstrap(differences: Sequence[float]) -> tuple[float, float]:
-    """The percentile interval of the mean of paired differences, one a task, from resampled tasks."""
+def bootstrap(differences: Sequence[float]) -> tuple[float, float] | None:
+    """The percentile interval of the mean of paired differences, one a task, from resampled tasks.
+
+    None where all are the same: what is drawn from them does not vary, however much other tasks might.
+    """
+    if len(set(differences)) == 1:
+        return None
     chance = random.Random(SEED)
     count = len(differences)
     means = sorted(sum(chance.choices(differences, k=count)) / count for _ in range(RESAMPLES))

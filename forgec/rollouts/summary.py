@@ -8,12 +8,24 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
+from forgec.diagnostics import counted
 from forgec.rollouts import statistics
 from forgec.rollouts.run import Failure
 from forgec.rollouts.trajectory import Key, Spent, Trajectory
 
 MAX_FAILURES = 10
 """How many failed episodes are told of one by one."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """What was spent on episodes that have no trajectory: they failed, or the run stopped before their end."""
+
+    requests: int = 0
+    cost: float = 0.0
+
+
+NOTHING = Unfinished()
 
 
 @dataclass
@@ -88,7 +100,15 @@ class Summary:
             found.append((k, at, every))
         return found
 
-    def json(self, failures: Sequence[Failure] = (), stopped: str = "") -> dict[str, Any]:
+    def unfinished(self, requests: int, cost: float) -> Unfinished:
+        """What of all that was spent has gone into no trajectory."""
+        told = self.spent.values()
+        left = cost - sum(spent.cost or 0.0 for spent in told)
+        return Unfinished(requests - sum(spent.requests for spent in told), left if left > 1e-9 else 0.0)
+
+    def json(
+        self, failures: Sequence[Failure] = (), stopped: str = "", unfinished: Unfinished = NOTHING
+    ) -> dict[str, Any]:
         """The summary as data."""
         tasks = self.by_task
         low, high = statistics.interval(list(tasks.values())) if tasks else (0.0, 1.0)
@@ -112,6 +132,7 @@ class Summary:
             "turns": self.turns,
             "calls": self.calls,
             "usage": [{"side": side, **spent.model_dump()} for (side, _), spent in sorted(self.spent.items())],
+            "unfinished": {"requests": unfinished.requests, "cost": unfinished.cost},
             "failures": [
                 {"environment": one.key[0], "task": one.key[1], "seed": one.key[2], "trial": one.key[3],
                  "kind": one.kind, "text": one.text}
@@ -147,7 +168,9 @@ def summarised(trajectories: Iterable[Trajectory]) -> Summary:
     return summary
 
 
-def text(summary: Summary, failures: Sequence[Failure] = (), stopped: str = "") -> str:
+def text(
+    summary: Summary, failures: Sequence[Failure] = (), stopped: str = "", unfinished: Unfinished = NOTHING
+) -> str:
     """The summary for people."""
     tasks = summary.by_task
     lines: list[str] = []
@@ -175,9 +198,12 @@ def text(summary: Summary, failures: Sequence[Failure] = (), stopped: str = "") 
         masked, played = len(summary.masked), len(summary.rewards)
         lines.append(f"left out of the means, since the user erred: {masked:,} of {played:,}")
     lines += [_spent(side, spent) for (side, _), spent in sorted(summary.spent.items())]
+    if unfinished.requests:
+        cost = f", cost {unfinished.cost:.4f}" if unfinished.cost else ""
+        lines.append(f"on episodes that were not finished: {counted(unfinished.requests, 'request')}{cost}")
     if failures:
         kinds = Counter(one.kind for one in failures)
-        lines += ["", _counted(f"{len(failures):,} episodes could not be finished", kinds)]
+        lines += ["", _counted(f"{counted(len(failures), 'episode')} could not be finished", kinds)]
         for one in failures[:MAX_FAILURES]:
             environment, task, seed, trial = one.key
             lines.append(f"  {environment}/{task}, seed {seed}, trial {trial}: {one.text}")

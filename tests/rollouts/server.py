@@ -26,13 +26,16 @@ Trouble = str | None
 
 @dataclass
 class Server:
-    """Runs in a thread of its own; `seen` has the bodies of all requests in order, `headers` what came with them."""
+    """Runs in a thread of its own; `seen` has the bodies of all requests in order, `headers` and `paths` what came with
+    them.
+    """
 
     brain: Brain
     trouble: Callable[[int], Trouble] = lambda number: None
     delay: float = 0.0
     seen: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     moments: list[float] = field(default_factory=list)
     answered: int = 0
     most_at_once: int = 0
@@ -70,6 +73,7 @@ class Server:
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
                 lines = head.decode().split("\r\n")
+                self.paths.append(lines[0].split(" ")[1])
                 headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 self._at_once += 1

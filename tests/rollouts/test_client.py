@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from base64 import b64encode
 from collections.abc import Callable, Coroutine
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -16,8 +18,9 @@ from forgec.llm.answer import Answer
 from forgec.llm.client import Client, Endpoint, SetupError
 from forgec.llm.errors import LLMError, NotAllowed, NotRecorded, OverBudget, Rejected, TooLong, Unavailable
 from forgec.llm.retrying import Patience, asked_to_wait
+from forgec.llm.secrets import HIDDEN, Secrets, secrets_of
 from forgec.llm.spending import Budget, Meter, Price, PriceError, Usage, parse_price, read_prices
-from forgec.llm.traffic import HIDDEN, Traffic, TrafficError
+from forgec.llm.traffic import Traffic, TrafficError
 from tests.rollouts.playing import QUICK, client
 from tests.rollouts.server import called, completion, serving
 
@@ -95,11 +98,25 @@ def test_retry_after_is_respected_by_all_requests() -> None:
     with serving(lambda body: "Hello", after("429 Retry-After: 0.4")) as server:
 
         async def two(one: Client) -> None:
+            refused = asyncio.Event()
+            one.tell = lambda text: refused.set()
             first = asyncio.create_task(one.complete(HELLO, meter=Meter()))
-            await asyncio.sleep(0.2)
+            await refused.wait()
             await asyncio.gather(first, one.complete(HELLO, meter=Meter()))
 
         run(client(server.url), two)
+        first, *later = server.moments
+        assert len(later) == 2
+        assert min(later) - first >= 0.4
+
+
+def test_retry_after_is_respected_by_those_that_wait_for_their_turn() -> None:
+    with serving(lambda body: "Hello", after("429 Retry-After: 0.4")) as server:
+
+        async def two(one: Client) -> None:
+            await asyncio.gather(*(one.complete(HELLO, meter=Meter()) for _ in range(2)))
+
+        run(client(server.url, concurrency=1), two)
         first, *later = server.moments
         assert len(later) == 2
         assert min(later) - first >= 0.4
@@ -135,6 +152,7 @@ def test_how_long_an_endpoint_asks_to_wait(headers: dict[str, str], seconds: flo
     ("trouble", "error"),
     [
         ("401", NotAllowed),
+        ("402", NotAllowed),
         ("403", NotAllowed),
         ("404", NotAllowed),
         ('429 body {"error": {"message": "pay", "code": "insufficient_quota"}}', NotAllowed),
@@ -233,6 +251,27 @@ def test_a_client_without_a_key_needs_an_address(monkeypatch: pytest.MonkeyPatch
         assert ask(client(server.url)).text == "Hello"
 
 
+@pytest.mark.parametrize("wrong", ["sk-\nsecret", "sk-s\u00e9cret", "sk-\x7fsecret"])
+def test_a_key_that_cannot_be_sent_is_refused_and_not_told(monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+    monkeypatch.setenv("FORGEC_TEST_KEY", wrong)
+    with pytest.raises(SetupError, match="FORGEC_TEST_KEY holds characters that no key has") as raised:
+        client("http://127.0.0.1:9/v1")
+    assert "cret" not in str(raised.value)
+
+
+def test_a_key_may_have_the_end_of_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORGEC_TEST_KEY", f"{KEY}\n")
+    with serving(lambda body: "Hello") as server:
+        assert ask(client(server.url)).text == "Hello"
+        assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.parametrize("url", ["http://", "http:///v1", "http://127.0.0.1:99999/v1", "http://[::1", "ftp://x", "x"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(SetupError, match="the base URL"):
+        client(url)
+
+
 # -- budgets and prices -------------------------------------------------------------------------------------------
 
 
@@ -262,6 +301,17 @@ def test_a_budget_of_money_stops_what_comes_after_it() -> None:
     # 60 fresh tokens at 2, 40 cached ones at 1, 10 written at 10: 260 for a million
     assert meter.answers == 2
     assert meter.cost == pytest.approx(0.000_52)
+
+
+def test_a_recorded_answer_costs_what_it_cost_and_is_no_request(tmp_path: Path) -> None:
+    prices = {"small": Price(input=2, output=10, cached=1)}
+    with serving(lambda body: "Hello") as server, closing(Traffic(tmp_path / "t.jsonl")) as traffic:
+        run(client(server.url, prices=prices, traffic=traffic), _thrice)
+    budget, traffic = Budget(max_calls=0, max_cost=0.000_5), Traffic(tmp_path / "t.jsonl", only=True)
+    with pytest.raises(OverBudget, match=r"0\.0005"):
+        run(client("http://127.0.0.1:9/v1", budget=budget, prices=prices, traffic=traffic), _thrice)
+    assert budget.calls == 0
+    assert budget.cost == pytest.approx(0.000_52)
 
 
 def test_tokens_that_nobody_told_are_guessed() -> None:
@@ -327,6 +377,20 @@ def test_secrets_are_never_written(tmp_path: Path) -> None:
     assert "lovelace99" not in written
     assert written.count(HIDDEN) == 3
     assert "authorization" not in written.lower()
+
+
+@pytest.mark.parametrize("shown", [str, json.dumps, lambda text: json.dumps(text).replace("/", "\\/"), quote, repr])
+def test_secrets_are_hidden_in_whatever_form_they_come_back(shown: Callable[[str], str]) -> None:
+    secrets = Secrets(['sk-a/b"c\\d', *secrets_of("http://ada:love%40lace@x/v1?api_key=q-1234567&version=2024-06-01")])
+    for secret in ('sk-a/b"c\\d', "love@lace", b64encode(b"ada:love@lace").decode(), "q-1234567"):
+        assert secrets.hide(f"<{shown(secret)}>").strip("<>'\"") == HIDDEN
+    assert secrets.hide("ada on 2024-06-01") == "ada on 2024-06-01"
+
+
+def test_what_an_address_asks_for_is_asked_for_with_each_request() -> None:
+    with serving(lambda body: f"You sent {KEY}.") as server:
+        assert ask(client(f"{server.url}?api-version=1&api-key=q-1234567")).text == f"You sent {HIDDEN}."
+        assert server.paths == ["/v1/chat/completions?api-version=1&api-key=q-1234567"]
 
 
 @pytest.mark.parametrize("status", [400, 401, 500])

@@ -174,14 +174,17 @@ def test_a_run_stops_at_its_budget_and_goes_on_with_more(env: Environment) -> No
     with serving(GoldBrain(env)) as server:
         options = ("--agent", "openai:small", "--base-url", server.url, "--out", "out.jsonl", "--at-once", "2",
                    "--tasks", ",".join(TASKS))  # fmt: skip
-        result = invoke(*options, "--max-calls", "20")
+        result = invoke(*options, "--max-calls", "19")
         assert result.exit_code == 1
-        assert "stopped: the budget of 20 requests is used up" in result.stdout
-        assert "episodes are not played; --resume goes on with them" in result.stderr
-        assert len(server.seen) == 20
+        assert "stopped: the budget of 19 requests is used up" in result.stdout
+        assert "episodes not played; --resume goes on with them" in result.stderr
+        assert len(server.seen) == 19
         before = kept()
+        finished = sum(one.usage["agent"].requests for one in read(Path("out.jsonl")))
+        assert finished < 19
+        assert f"on episodes that were not finished: {19 - finished} request" in result.stdout
         assert 0 < len(before) < 4
-        assert invoke(*options, "--resume", "--max-calls", "20").exit_code == 1
+        assert invoke(*options, "--resume", "--max-calls", "19").exit_code == 1
         result = invoke(*options, "--resume")
     assert result.exit_code == 0
     assert result.stdout.startswith("4 episodes of 4 tasks: mean reward 1.000")
@@ -373,6 +376,14 @@ def test_a_file_of_another_run_is_not_gone_on_with(arguments: list[str], said: s
     result = invoke(*arguments, "--out", "out.jsonl", "--resume")
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_tasks_of_another_run_are_not_added_to_a_file() -> None:
+    assert gold("--out", "out.jsonl").exit_code == 0
+    content = Path("out.jsonl").read_bytes()
+    result = invoke("--agent", "noop", "--user", "scripted", "--task", "a_late_book", "--out", "out.jsonl", "--resume")
+    assert "was played with the agent gold, not noop" in result.stderr
+    assert Path("out.jsonl").read_bytes() == content
 
 
 def test_a_file_of_another_environment_is_not_gone_on_with() -> None:

@@ -113,9 +113,18 @@ def test_the_bootstrap_covers_what_it_promises() -> None:
     chance, inside = random.Random(5), 0
     for _ in range(12):
         differences = [chance.choice((-1.0, 0.0, 0.0, 1.0, 1.0)) for _ in range(60)]
-        low, high = statistics.bootstrap(differences)
-        inside += low <= 0.2 <= high
+        interval = statistics.bootstrap(differences)
+        assert interval is not None
+        inside += interval[0] <= 0.2 <= interval[1]
     assert inside >= 9
+
+
+def test_the_bootstrap_of_few_is_that_of_all_their_samples() -> None:
+    differences = [-1.0, 0.0, 0.5, 1.0, 1.0]
+    means = sorted(fmean(drawn) for drawn in itertools.product(differences, repeat=5))
+    exact = means[int(0.025 * len(means))], means[int(0.975 * len(means))]
+    assert statistics.bootstrap(differences) == pytest.approx(exact, abs=0.11)  # a step of the means
+    assert statistics.bootstrap([1.0]) is statistics.bootstrap([0.0] * 12) is None
 
 
 # -- the command --------------------------------------------------------------------------------------------------
@@ -143,6 +152,18 @@ def test_compare_tells_what_changed(runs: tuple[Path, Path]) -> None:
     assert (told["difference"], len(told["changed"])) == (0.5, 6)
     assert 0.1 < told["interval"]["low"] < 0.5 < told["interval"]["high"] < 0.9
     assert [test["p"] for test in told["tests"]] == [0.03125, 0.03125]
+
+
+def test_one_task_tells_nothing_of_others(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    for path, source in ((one, runs[0]), (two, runs[1])):
+        path.write_bytes(next(read(source)).line())
+    result = CliRunner().invoke(forgec, ["compare", str(one), str(two)])
+    assert result.stdout.startswith("1 task in both")
+    assert "difference +1.000 (no interval: all tasks differ by the same)\n" in result.stdout
+    assert "p = 1.0000" in result.stdout
+    told = json.loads(CliRunner().invoke(forgec, ["compare", str(one), str(runs[1]), "--json"]).stdout)
+    assert (told["interval"], len(told["only_after"])) == (None, 11)
 
 
 def test_compare_is_the_same_each_time(runs: tuple[Path, Path]) -> None:
