@@ -33,6 +33,10 @@ def differences(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes,
 
 def equal(tables: tuple[Table[Any], ...], base: BaseRows, actual: Changes, wanted: Changes) -> bool:
     """Whether there are no `differences`, without working out what they would be."""
+    layouts = layouts_of(tables)
+    sides = [(one, actual.get(one.name, {}), wanted.get(one.name, {})) for one in layouts]
+    if any(_differs(one, _known(one, base, *both), *both) for one, *both in sides if one.fixed):
+        return False
     return _Compared(tables, base, actual, wanted).equal
 
 
@@ -78,6 +82,33 @@ def _plainly_equal(layout: Layout, actual: Mapping[Key, Any], wanted: Mapping[Ke
             if type(has) not in _SIMPLE and canonical(has) != canonical(should):  # inside, 1 might stand for true
                 return False
     return True
+
+
+def _differs(layout: Layout, known: Mapping[Key, Row], actual: Mapping[Key, Any], wanted: Mapping[Key, Any]) -> bool:
+    """Whether rows that no renaming touches are unequal, as most unequal states have them: those of the world, and all
+    where the engine makes no keys. Where it does, as many rows have to be new on either side.
+    """
+    new = 0
+    for key in {**actual, **wanted}:
+        if layout.made and key not in known:
+            new += (actual.get(key) is not None) - (wanted.get(key) is not None)
+            continue
+        row = actual[key] if key in actual else known.get(key)
+        other = wanted[key] if key in wanted else known.get(key)
+        if row is other:
+            continue
+        if row is None or other is None or _another(layout, row, other):
+            return True
+    return new != 0
+
+
+def _another(layout: Layout, row: Row, other: Row) -> bool:
+    """Whether two rows are unequal in a column that holds no keys which the engine makes."""
+    columns = zip(layout.columns, layout.makers, layout.canonical, strict=True)
+    return any(
+        maker is None and row[name] is not other[name] and stand_in(row[name]) != stand_in(other[name])
+        for name, maker, stand_in in columns
+    )
 
 
 def _known(layout: Layout, base: BaseRows, actual: Mapping[Key, Any], wanted: Mapping[Key, Any]) -> Mapping[Key, Row]:

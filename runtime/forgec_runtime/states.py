@@ -66,6 +66,9 @@ class Layout:
         self.canonical = tuple(canonical if c.ordered else _multiset for c in table.columns if c.name in self.columns)
         self.made = self.key[-1] if table.makes_keys else None
         """The column whose new values the engine makes."""
+        named = [maker for name, maker in zip(self.columns, self.makers, strict=True) if name in self.key]
+        self.fixed = bag is None and (not any(named) if self.made is None else len(self.key) == 1)
+        """Whether rows of the world, and all where the engine makes no keys, are the same under any renaming."""
 
     def cells(self, row: Row, new: set[New]) -> list[Any]:
         return [
