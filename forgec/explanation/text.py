@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
+from forgec.diagnostics.cells import clean
 from forgec.dialogue import Message, ToolCall
 from forgec.explanation.turning import Explanation
 
@@ -16,8 +17,9 @@ MAX_TEXT = 1_200
 
 
 def text(explanation: Explanation) -> str:
-    """The whole of it, as lines."""
-    return "\n".join([*_head(explanation), "", *_transcript(explanation), "", *_verdict(explanation)])
+    """The whole of it, as lines that a terminal can be trusted with."""
+    lines = [*_head(explanation), "", *_transcript(explanation), "", *_verdict(explanation)]
+    return "\n".join(map(clean, lines))
 
 
 def as_json(explanation: Explanation) -> dict[str, Any]:

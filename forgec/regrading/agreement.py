@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from forgec.diagnostics import counted
+from forgec.diagnostics.cells import clean
 from forgec.regrading.published import STOPPED, Paid
 
 MAX_TEXT = 120
@@ -149,7 +150,7 @@ class Report:
 
     def text(self) -> str:
         """The report for people."""
-        return "\n".join(self._lines())
+        return "\n".join(clean(line) for lines in self._lines() for line in lines.split("\n"))
 
     def _states(self) -> dict[str, int]:
         judged = [one.states_agree for one in self.episodes if one.states_agree is not None]

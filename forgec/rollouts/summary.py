@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import Any
 
 from forgec.diagnostics import counted
+from forgec.diagnostics.cells import clean
 from forgec.rollouts import statistics
 from forgec.rollouts.run import Failure
 from forgec.rollouts.trajectory import Key, Spent, Trajectory
@@ -171,7 +172,7 @@ def summarised(trajectories: Iterable[Trajectory]) -> Summary:
 def text(
     summary: Summary, failures: Sequence[Failure] = (), stopped: str = "", unfinished: Unfinished = NOTHING
 ) -> str:
-    """The summary for people."""
+    """The summary for people; what endpoints and agents wrote in it is made harmless to a terminal."""
     tasks = summary.by_task
     lines: list[str] = []
     if tasks:
@@ -211,7 +212,7 @@ def text(
             lines.append(f"  and {len(failures) - MAX_FAILURES:,} more")
     if stopped:
         lines += ["", f"stopped: {stopped}"]
-    return "\n".join(lines)
+    return "\n".join(map(clean, lines))
 
 
 def _counted(title: str, counts: Mapping[str, int]) -> str:

@@ -156,6 +156,13 @@ def test_a_page_shows_texts_as_texts(library: Environment) -> None:
     assert not re.search(r"https?://|src=\"|@import", re.sub(r"&#?\w+;", "", shown))
 
 
+def test_a_terminal_obeys_nothing_that_was_said(library: Environment) -> None:
+    evil = "\x1b]0;mine\x07\x1b[2J\u202etfel\nand on"
+    shown = text(explain(library, played(library, TASK, [(evil, {"words": evil})], evil)))
+    assert "mine" in shown and "and on" in shown
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+
+
 # -- the command ---------------------------------------------------------------------------------------------------
 
 

@@ -222,6 +222,14 @@ def test_tasks_are_played_with_several_seeds() -> None:
     assert len(kept()) == 24
 
 
+def test_a_terminal_obeys_nothing_that_an_endpoint_says() -> None:
+    trouble = "400 body " + json.dumps({"error": {"message": "no: \x1b]0;mine\x07"}})
+    with serving(lambda body: "", lambda number: trouble) as server:
+        result = invoke("--agent", "openai:small", "--base-url", server.url, "--task", TASKS[0])
+    assert "mine" in result.stdout
+    assert not {"\x1b", "\x07"} & set(result.output)
+
+
 def test_a_key_that_is_refused_stops_a_run_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-nobody")
     with serving(lambda body: "", lambda number: "401") as server:
