@@ -21,7 +21,7 @@ from forgec.model.spec import Spec
 from forgec.pipeline import Checked, check
 from forgec.showing.bulk import line
 from forgec.tasking.choosing import DIFFICULTIES, Choosing
-from forgec.tasking.keeping import Unfinished, merged
+from forgec.tasking.keeping import Unfinished, first_foreign, merged
 from forgec.tasking.likeness import Given, given_in
 from forgec.tasking.measuring import LEVELS, Level
 from forgec.writing import write_whole
@@ -146,6 +146,10 @@ def _make(
     from forgec.tasking.running import run
 
     target = out if out is not None else checked.path.parent / f"{spec.name}.tasks.jsonl"
+    if (number := _foreign(target)) is not None:
+        _fail(
+            f"{target.as_posix()}:{number}: this is no task; made tasks are added to a file of tasks, or to a new one"
+        )
     texts = "".join(source.text for source in checked.sources if source.name.endswith(".afs"))
     kind = {
         "spec": hashlib.sha256(texts.encode()).hexdigest(),
@@ -166,13 +170,21 @@ def _make(
         write_whole(target, merged(target, outcome.lines, replace=replace))
         unfinished.end()
     except (OSError, UnicodeDecodeError) as error:
-        _fail(f"{target.as_posix()} cannot be written: {getattr(error, 'strerror', None) or error}")
+        _unwritable(target, error)
     if as_json:
         click.echo(json.dumps(outcome.report, indent=2))
     else:
         click.echo(_told(outcome.report))
         click.echo(f"{checked.path.as_posix()} -> {target.as_posix()}")
     sys.exit(0 if outcome.report["tasks"] == choosing.count else 1)
+
+
+def _foreign(target: Path) -> int | None:
+    """The number of a line of a file that is no task, if there is one: the file is something else."""
+    try:
+        return first_foreign(target)
+    except (OSError, UnicodeDecodeError) as error:
+        _unwritable(target, error)
 
 
 @dataclass(frozen=True)
@@ -255,7 +267,7 @@ def _bar(number: int, report: dict[str, Any]) -> int:
 def _weights(difficulty: str) -> dict[Level, float]:
     if difficulty in DIFFICULTIES:
         return dict(DIFFICULTIES[difficulty])
-    shares = _shares(difficulty, "--difficulty")
+    shares = _shares(difficulty, "--difficulty") if "=" in difficulty else {difficulty: 1.0}
     for name in shares:
         if name not in LEVELS:
             hint = did_you_mean(name, [*DIFFICULTIES])
@@ -302,8 +314,18 @@ def _known(files: Iterable[Path]) -> Given:
         try:
             given_in(file.read_text(encoding="utf-8").splitlines(), found)
         except (OSError, ValueError) as error:
-            _fail(f"{file.as_posix()}: {getattr(error, 'strerror', None) or error}")
+            _fail(f"{file.as_posix()}: {_why(error)}")
     return found
+
+
+def _unwritable(target: Path, error: OSError | UnicodeDecodeError) -> NoReturn:
+    _fail(f"{target.as_posix()} cannot be written: {_why(error)}")
+
+
+def _why(error: Exception) -> str:
+    return (
+        "it is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", "") or str(error)
+    )
 
 
 def _fail(text: str) -> NoReturn:

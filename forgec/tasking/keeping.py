@@ -78,6 +78,17 @@ def merged(old: Path, made: Iterable[str], *, replace: bool) -> Iterator[bytes]:
             yield f"{line}\n".encode()
 
 
+def first_foreign(path: Path) -> int | None:
+    """The number of the first line of a file that is no task; None where there is none, or no file. Raises `OSError`,
+    `UnicodeDecodeError`.
+    """
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8") as file:
+        numbered = enumerate(file, 1)
+        return next((number for number, line in numbered if line.strip() and _name(line) is None), None)
+
+
 def is_made(line: str) -> bool:
     """Whether a line is a task that was made, and not written by hand."""
     task = _read(line)

@@ -43,8 +43,10 @@ class Given:
     pairs: list[list[str]] = field(default_factory=list)
 
     def add(self, line: Mapping[str, Any]) -> None:
-        """One more. Raises `KeyError`, `TypeError` or `AttributeError` for what is no task."""
+        """One more. Raises `KeyError`, `TypeError`, `AttributeError` or `ValueError` for what is no task."""
         name, runs = str(line["name"]), runs_of(line)
+        if not any(runs) and not line.get("plan") and not line.get("plans"):
+            raise ValueError("it has neither texts nor a plan")
         self.kinds.setdefault(alike(line), name)
         for run in runs:
             self.places.setdefault(run, []).append(len(self.texts))
@@ -98,5 +100,7 @@ def given_in(lines: Iterable[str], given: Given) -> None:
         if text.strip():
             try:
                 given.add(json.loads(text))
-            except (KeyError, TypeError, AttributeError, ValueError) as error:
+            except KeyError as error:
+                raise ValueError(f"line {number} is no task: there is no {error}") from None
+            except (TypeError, AttributeError, ValueError) as error:
                 raise ValueError(f"line {number} is no task: {error}") from None

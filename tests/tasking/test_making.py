@@ -184,7 +184,8 @@ def test_splits_share_no_shape_and_given_tasks_are_left_out(mock: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--difficulty", "hrad"], "shares such as"),
+        (["--difficulty", "hrad"], "did you mean `hard`?"),
+        (["--difficulty", "hard=0"], "shares such as"),
         (["--difficulty", "hrad=1"], "not `hrad`"),
         (["--split", "train"], "shares such as"),
         (["--world", "ofice"], "did you mean `office`"),
@@ -194,6 +195,27 @@ def test_splits_share_no_shape_and_given_tasks_are_left_out(mock: Path) -> None:
 def test_mistakes_are_told(mock: Path, options: list[str], text: str) -> None:
     result = make(mock, "--count", "3", *options)
     assert result.exit_code == 2 and text in result.output
+
+
+def test_only_files_of_tasks_are_added_to(mock: Path) -> None:
+    before = mock.read_bytes()
+    result = make(mock, "--count", "2", "--out", str(mock))
+    assert result.exit_code == 2 and "mock.afs:1: this is no task" in result.output
+    assert mock.read_bytes() == before
+    picture = mock.with_name("picture.png")
+    picture.write_bytes(b"\x89PNG")
+    result = make(mock, "--count", "2", "--out", str(picture))
+    assert result.exit_code == 2 and "it is no UTF-8 text" in result.output
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [('{"name": "x"}', "it has neither texts nor a plan"), ("3", "is no task"), ('{"a": 1}', "no 'name'")],
+)
+def test_only_tasks_can_be_given(mock: Path, line: str, text: str) -> None:
+    mock.with_name("given.jsonl").write_text(line + "\n")
+    result = make(mock, "--count", "2", "--against", str(mock.with_name("given.jsonl")))
+    assert result.exit_code == 2 and "given.jsonl: line 1" in result.output and text in result.output
 
 
 def test_too_few_tasks_are_told(mock: Path) -> None:
