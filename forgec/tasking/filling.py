@@ -15,7 +15,7 @@ from forgec.tasking.merging import Merging
 from forgec.tasking.plans import Fact, Found, Node, Plan, Request, RowOf, numbered
 from forgec.tasking.reasoning import questions
 from forgec.tasking.wording import hearing, in_vain, opening, unfound, wish
-from forgec.tasking.words import Words, escaped, hole, is_amount, is_placing, label_of, lower_first, quoted, value_text
+from forgec.tasking.words import Words, escaped, hole, is_amount, label_of, lower_first, quoted, value_text
 from forgec_runtime import types as t
 from forgec_runtime.task_file import encoded
 
@@ -162,7 +162,8 @@ class _Filling:
             return Found({"$": self.made.fact(path[-1], f"your {label_of(path[-1])}", value, mine, path)}, "")
         label = label if not path else self.words.about(path[-1], "").removeprefix("the ")
         context.append((label, value))
-        doc = f"the {label} of the {self.words.noun(table)}" if table else self.words.fact(parameter)
+        noun = self.words.noun(table) if table else label
+        doc = f"the {label} of the {noun}" if noun != label else self.words.fact(parameter)
         return Found({"$": self.made.fact(path[-1] if path else parameter.name, doc, value)}, "")
 
     def _question(self, node: Node, tool: m.Tool, about: str = "") -> bool:
@@ -170,11 +171,7 @@ class _Filling:
         result = tool.returns
         if result is None or not isinstance(result.shape, Rows) or not isinstance(node.value, list | tuple):
             return False
-        context = "".join(
-            f" ({label}: {quoted(value)})" if is_placing(label) else f" with the {label} {quoted(value)}"
-            for label, value in node.context
-        )
-        group = self.words.lists(tool, context + about)
+        group = self.words.lists(tool, node.context, about)
         for question in questions(
             node.name, node.value, result.shape.columns, group, self.words, self.chance, result.docs
         ):
@@ -207,11 +204,12 @@ class _Filling:
         table = getattr(tool.returns.shape, "table", None)
         if node.context and not about:
             tests = " and ".join(f"the {label} {quoted(value)}" for label, value in node.context)
-            about = f" of the {self.words.noun(table) if table else 'one'} with {tests}"
+            noun = self.words.noun(table) if table else "one"
+            about = f" of {tests}" if tests.startswith(f"the {noun} ") else f" of the {noun} with {tests}"
         text = self._named(tool, name).removesuffix(f" of the {self.words.noun(table)}" if table else "")
         if not about and table is not None and table == self.ground.people.table:
             about = f" of your {self.words.noun(table)}" if re.search(r"\bit\b", text) else ""
-        if about and re.search(r"\bit\b", text):
+        if about and re.search(r"\bit\b|^(how|what|whether|where|when) ", text):
             doc, asked = text + about, f"About {about.removeprefix(' of ')}, you want to hear {text}."
         else:
             doc, asked = text + about, hearing([text + about])

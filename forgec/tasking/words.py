@@ -239,7 +239,7 @@ class Words:
             placed = self._placed(text, parameter, phrases[parameter.name])
             if placed is not None:
                 text = placed
-            elif parameter.references != self.people:
+            elif parameter.references is None or parameter.references != self.people:
                 left.append(parameter)
         text = self.to_you(text)
         choice = next((p for p in left if text.endswith(", or not") and isinstance(p.type, t.Boolean)), None)
@@ -318,8 +318,8 @@ class Words:
         own = self.noun(self.people)
         return re.sub(rf"{who}\b", f"your {own}" if own in _THINGS else "you", text, flags=re.IGNORECASE)
 
-    def lists(self, tool: m.Tool, context: str) -> str:
-        """What the rows are that a tool finds: `the books that you have now`."""
+    def lists(self, tool: m.Tool, context: Iterable[tuple[str, Any]] = (), about: str = "") -> str:
+        """What the rows are that a tool finds: `the books that you have now`; `context` is what it is given."""
         doc = first_sentence(tool.doc).partition(",")[0]
         first, _, rest = doc.partition(" ")
         result = tool.returns
@@ -338,7 +338,14 @@ class Words:
         else:
             everything = table is not None and first in ("All", "Everybody", "Everything")
             found = f"the {self.plural(self.noun(table))}" if everything and table else f"the {lower_first(doc)}"
-        return self.to_you(found) + context
+        found = self.to_you(found)
+        for label, value in context:
+            of = re.search(rf"\b(of|on|for|by|in|at) an? {re.escape(label)}$", found)
+            if of is not None:  # "the days of a kind"
+                found = f"{found[: of.start()]}{of[1]} the {label} {quoted(value)}"
+            else:
+                found += f" ({label}: {quoted(value)})" if is_placing(label) else f" with the {label} {quoted(value)}"
+        return found + about
 
     def told(self, tool: m.Tool, fields: int) -> list[str]:
         """What a tool says that it tells, part by part; nothing unless it names as many as there are."""

@@ -73,3 +73,32 @@ def test_bounds_are_meant() -> None:
     assert meanings(spec.tools["pay"], spec)["amount"] == Meaning(bounds=(Place("boats", ("owes",)),))
     assert meanings(spec.tools["free_berths"], spec)["length_m"].bounds == (Place("berths", ("length_m",)),)
     assert Place("stays", ("from_day",)) in meanings(spec.tools["add_service"], spec)["on_day"].bounds
+
+
+ALMANAC = """
+environment almanac "An almanac" {}
+table days "Days of the year" { day date key, sunrise text, tide decimal(4, 2) "How high the water comes", kind text }
+tool day(day date) returns days "What is known of a day." { return days[$day] else "not known"; }
+tool days_of(kind text) returns days[] "List the days of a kind." {
+  return select * from days where kind = $kind order by day;
+}
+world w {
+  days (day, sunrise, tide, kind) values (date '2025-01-01', '8:10', 3.2, 'holiday'),
+    (date '2025-01-02', '8:09', 3.4, 'workday'), (date '2025-01-03', '8:08', 3.9, 'workday'),
+    (date '2025-01-06', '8:07', 2.9, 'holiday');
+}
+"""
+
+
+def test_nobody_asks_and_nothing_is_written(tmp_path: Path) -> None:
+    """Without people, and with tools that only look, there are questions: each says what it is about."""
+    spec = tmp_path / "almanac.afs"
+    spec.write_text(ALMANAC)
+    result = CliRunner().invoke(command, [str(spec), "--count", "10"])
+    assert result.exit_code == 0, result.output
+    lines = [json.loads(line) for line in (tmp_path / "almanac.tasks.jsonl").read_text().splitlines()]
+    found = list(texts(lines))
+    assert "You want to hear the sunrise of the day 2025-01-01." in found
+    assert any(text.startswith("You want to hear what is known of a day (day: {$new_day}).") for text in found)
+    assert any("the days of the kind 'workday'" in text for text in found)
+    assert not any("of a kind with" in text or "day with the day" in text or "comes of the" in text for text in found)
