@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,16 +21,18 @@ SHOWN = 20
 """How many pairs a report shows."""
 
 
-def runs_of(line: Mapping[str, Any]) -> frozenset[str]:
-    """The runs of words in what a user is told."""
+def runs_of(line: Mapping[str, Any]) -> frozenset[int]:
+    """The runs of words in what a user is told, as numbers, which take less room."""
     texts = [line.get("intent") or "", *(request["text"] for request in line.get("requests", []))]
     words = re.findall(r"\w+", " ".join(texts).lower())
-    return frozenset(" ".join(words[i : i + RUN]) for i in range(max(len(words) - RUN + 1, 1)))
+    runs = (" ".join(words[i : i + RUN]) for i in range(max(len(words) - RUN + 1, 1)) if words)
+    return frozenset(int.from_bytes(hashlib.blake2b(run.encode(), digest_size=8).digest()) for run in runs)
 
 
-def share(one: frozenset[str], other: frozenset[str]) -> float:
-    """How much of what both have they have in common, from 0 to 1."""
-    return len(one & other) / max(len(one | other), 1)
+def share(one: frozenset[int], other: Sequence[int]) -> float:
+    """How much of what both have, each once, they have in common, from 0 to 1."""
+    common = len(one.intersection(other))
+    return common / max(len(one) + len(other) - common, 1)
 
 
 @dataclass
@@ -38,14 +41,14 @@ class Given:
 
     kinds: dict[str, str] = field(default_factory=dict)
     """What tasks are alike by, and the name of the first."""
-    texts: list[tuple[str, frozenset[str]]] = field(default_factory=list)
-    places: dict[str, list[int]] = field(default_factory=dict)
+    texts: list[tuple[str, frozenset[int]]] = field(default_factory=list)
+    places: dict[int, list[int]] = field(default_factory=dict)
     pairs: list[list[str]] = field(default_factory=list)
 
     def add(self, line: Mapping[str, Any]) -> None:
         """One more. Raises `KeyError`, `TypeError`, `AttributeError` or `ValueError` for what is no task."""
         name, runs = str(line["name"]), runs_of(line)
-        if not any(runs) and not line.get("plan") and not line.get("plans"):
+        if not runs and not line.get("plan") and not line.get("plans"):
             raise ValueError("it has neither texts nor a plan")
         self.kinds.setdefault(alike(line), name)
         for run in runs:
@@ -80,7 +83,7 @@ class Given:
 class Before:
     """The texts of tasks that were made, by the shape of their plans."""
 
-    shapes: dict[str, dict[str, frozenset[str]]] = field(default_factory=dict)
+    shapes: dict[str, dict[str, array[int]]] = field(default_factory=dict)
 
     def has_like(self, line: Mapping[str, Any]) -> bool:
         """Whether one with the same shape says nearly the same."""
@@ -88,7 +91,7 @@ class Before:
         return any(share(runs, other) >= MADE for other in self.shapes.get(shape_of(line), {}).values())
 
     def add(self, line: Mapping[str, Any]) -> None:
-        self.shapes.setdefault(shape_of(line), {})[str(line["name"])] = runs_of(line)
+        self.shapes.setdefault(shape_of(line), {})[str(line["name"])] = array("Q", runs_of(line))
 
     def drop(self, line: Mapping[str, Any]) -> None:
         self.shapes.get(shape_of(line), {}).pop(str(line["name"]), None)
