@@ -13,14 +13,15 @@ def features(spec: m.Spec, task: m.Task) -> dict[str, Any]:
     plan = task.plans[0]
     calls = [node for node in plan.nodes if isinstance(node, m.CallNode)]
     writing = [node for node in calls if writes_of(spec.tools[node.tool])]
+    needed = edges(plan)
     return {
         "calls": len(calls),
         "writes": len(writing),
         "reads": len(calls) - len(writing),
         "reasons": len(plan.nodes) - len(calls),
         "conditions": sum(node.when is not None for node in plan.nodes),
-        "edges": sum(map(len, edges(plan).values())),
-        "depth": len(layers(plan)),
+        "edges": sum(map(len, needed.values())),
+        "depth": len(layers(needed)),
         "plans": len(task.plans),
         "requests": len(task.requests),
         "samples": len(task.samples),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,8 +85,11 @@ def needs(sqls: Iterable[Sql]) -> set[str]:
     found: set[str] = set()
     for sql in sqls:
         for tree in trees(sql):
-            found |= {node.name.split(".")[0] for node in tree.find_all(Value)}
-            found |= {str(node.meta["rows"]) for node in tree.find_all(exp.Table) if "rows" in node.meta}
+            for node in tree.find_all(Value, exp.Table):
+                if isinstance(node, Value):
+                    found.add(node.name.split(".")[0])
+                elif "rows" in node.meta:
+                    found.add(str(node.meta["rows"]))
     return found
 
 
@@ -206,9 +209,9 @@ def edges(plan: m.Plan) -> dict[str, list[str]]:
     return found
 
 
-def layers(plan: m.Plan) -> list[list[str]]:
-    """The nodes of a plan in steps: each node right after the last of those that it needs."""
+def layers(needed: Mapping[str, Sequence[str]]) -> list[list[str]]:
+    """The nodes of a plan in steps, by its `edges`: each node right after the last of those that it needs."""
     level: dict[str, int] = {}
-    for name, before in edges(plan).items():
+    for name, before in needed.items():
         level[name] = 1 + max((level[other] for other in before), default=-1)
     return [[name for name, own in level.items() if own == i] for i in range(max(level.values(), default=-1) + 1)]

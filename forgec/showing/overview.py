@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from forgec.model import spec as m
-from forgec.model.uses import flat, layers
+from forgec.model.uses import edges, flat, layers
 from forgec.showing.signatures import action_signature, column_type, function_signature, modifiers, tool_signature
 from forgec_runtime.types import Record
 
@@ -113,7 +113,7 @@ def plan_line(plan: m.Plan) -> str:
     Nodes in parentheses are worked out and call nothing.
     """
     reasons = {node.name for node in plan.nodes if isinstance(node, m.ReasonNode)}
-    shown = [[f"({name})" if name in reasons else name for name in layer] for layer in layers(plan)]
+    shown = [[f"({name})" if name in reasons else name for name in layer] for layer in layers(edges(plan))]
     return " -> ".join(" + ".join(layer) for layer in shown)
 
 
