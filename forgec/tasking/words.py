@@ -9,11 +9,15 @@ import datetime
 import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import cached_property, lru_cache
 from typing import Any
 
 from forgec.model import spec as m
 from forgec.sql.scope import Cell
 from forgec_runtime import types as t
+
+MAX_KEPT = 4096
+"""How many names and sentences are remembered: specs say the same again and again."""
 
 _SPELLED = {
     "email": "e-mail address", "zip": "zip code", "gb": "GB", "qty": "quantity", "dob": "date of birth",
@@ -28,6 +32,7 @@ _PARTICIPLE = r"(?:\w+ed |\w+ing |lent |sent |lost |kept |given |taken |made |bo
 _WHEN = r"(Of|In|On|At|By|For|Since|Until|This|Last|Next|Per|Today|Before|After) "
 
 
+@lru_cache(maxsize=MAX_KEPT)
 def label_of(name: str) -> str:
     """What a column, field or parameter is called."""
     key = re.search(r"\['([^']*)'\]$", name)
@@ -44,6 +49,7 @@ def label_of(name: str) -> str:
     return " ".join("number" if word == "id" else word for word in words)
 
 
+@lru_cache(maxsize=MAX_KEPT)
 def singular(word: str) -> str:
     """`copies` -> `copy`."""
     if word.endswith("ies"):
@@ -102,6 +108,17 @@ def escaped(text: str) -> str:
     return text.replace("{", "{{").replace("}", "}}").replace("\x01", "{$").replace("\x02", "}")
 
 
+@lru_cache(maxsize=MAX_KEPT)
+def _to_you(text: str, nouns: tuple[str, ...], you: str) -> str:
+    who = rf"\b{_ARTICLE} (?:\w+ed )?(?:{'|'.join(nouns)})(?: who is signed in)?"
+    text = re.sub(rf"{who}'s(?: own)?\b", "your", text, flags=re.IGNORECASE)
+    text = re.sub(rf"\bthe (\w+s) of {who}$", r"your \1", text, flags=re.IGNORECASE)
+    text = re.sub(rf"\b{_ARTICLE} account\b", "your account", text)
+    for verb, yours in (("has", "have"), ("is", "are"), ("was", "were"), ("owes", "owe"), ("opens", "open")):
+        text = re.sub(rf"{who} {verb}\b", f"you {yours}", text, flags=re.IGNORECASE)
+    return re.sub(rf"{who}\b", you, text, flags=re.IGNORECASE)
+
+
 class Words:
     """The words of one spec."""
 
@@ -112,6 +129,13 @@ class Words:
 
     def nouns(self, table: str) -> list[str]:
         """What one row of a table is called, the usual name first."""
+        return self._nouns[table]
+
+    @cached_property
+    def _nouns(self) -> Mapping[str, list[str]]:
+        return {table: self._nouns_of(table) for table in self.spec.tables}
+
+    def _nouns_of(self, table: str) -> list[str]:
         found = self.spec.tables[table]
         own = singular(found.title.rpartition(".")[2].replace("_", " "))
         doc = re.match(r"[A-Z][a-z]+", found.doc)
@@ -308,15 +332,8 @@ class Words:
         """A sentence about one of the people, said to that person."""
         if self.people is None:
             return text
-        nouns = "|".join(self.nouns(self.people))
-        who = rf"\b{_ARTICLE} (?:\w+ed )?(?:{nouns})(?: who is signed in)?"
-        text = re.sub(rf"{who}'s(?: own)?\b", "your", text, flags=re.IGNORECASE)
-        text = re.sub(rf"\bthe (\w+s) of {who}$", r"your \1", text, flags=re.IGNORECASE)
-        text = re.sub(rf"\b{_ARTICLE} account\b", "your account", text)
-        for verb, yours in (("has", "have"), ("is", "are"), ("was", "were"), ("owes", "owe"), ("opens", "open")):
-            text = re.sub(rf"{who} {verb}\b", f"you {yours}", text, flags=re.IGNORECASE)
         own = self.noun(self.people)
-        return re.sub(rf"{who}\b", f"your {own}" if own in _THINGS else "you", text, flags=re.IGNORECASE)
+        return _to_you(text, tuple(self.nouns(self.people)), f"your {own}" if own in _THINGS else "you")
 
     def lists(self, tool: m.Tool, context: Iterable[tuple[str, Any]] = (), about: str = "") -> str:
         """What the rows are that a tool finds: `the books that you have now`; `context` is what it is given."""
