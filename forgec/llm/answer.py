@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,8 +10,6 @@ from typing import Any
 from forgec.dialogue import ReasoningField, readable
 from forgec.llm.spending import Usage
 from forgec_runtime.results import from_json
-
-_THINK = re.compile(r"\s*<think>(.*?)</think>\s*", re.DOTALL)
 
 
 class Unreadable(ValueError):
@@ -55,8 +52,8 @@ def parsed(body: bytes) -> Answer:
         raise Unreadable("the answer has no message")
     text = _text(message.get("content")) or _text(message.get("refusal"))
     reasoning, field = _reasoning(message)
-    if reasoning is None and (thought := _THINK.match(text)):
-        reasoning, field, text = thought[1].strip("\n"), "content", text[thought.end() :]
+    if reasoning is None and (thought := _thought(text)):
+        (reasoning, text), field = thought, "content"
     finish = choice.get("finish_reason")
     return Answer(
         readable(text), _calls(message.get("tool_calls")), None if reasoning is None else readable(reasoning), field,
@@ -92,6 +89,18 @@ def _reasoning(message: Mapping[str, Any]) -> tuple[str | None, ReasoningField |
         if isinstance(text, str) and text:
             return text, field
     return None, None
+
+
+def _thought(text: str) -> tuple[str, str] | None:
+    """What a content thinks before it says something, and what it says; None where it only says something.
+
+    The beginning may lack, where it is in the template of the model, and the end, where the model got no further.
+    """
+    opened = text.lstrip()
+    thought, closed, said = opened.removeprefix("<think>").partition("</think>")
+    if "<think>" in thought or not (closed or opened.startswith("<think>")):
+        return None
+    return thought.strip("\n"), said.lstrip()
 
 
 def _calls(given: Any) -> tuple[Call, ...]:

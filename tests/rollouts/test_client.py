@@ -213,7 +213,10 @@ def test_odd_messages_are_read_for_what_they_are_worth() -> None:
         ({"content": "a", "reasoning_content": "b"}, "a", "b", "reasoning_content"),
         ({"content": "a", "reasoning": "b"}, "a", "b", "reasoning"),
         ({"content": "<think>\nb\n</think>\n\na"}, "a", "b", "content"),
+        ({"content": "b\n</think>\n\na"}, "a", "b", "content"),
+        ({"content": "<think>\nb"}, "", "b", "content"),
         ({"content": "a <think>b</think>"}, "a <think>b</think>", None, None),
+        ({"content": "a < b"}, "a < b", None, None),
     ],
 )
 def test_reasoning_is_found_where_it_is(message: dict[str, str], text: str, reasoning: str | None, field: str) -> None:
