@@ -14,7 +14,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MODULES = (
     "arguments", "base", "call", "constraints", "documents", "limits", "results", "scheduler", "schema", "telemetry",
-    "tool", "sql/columns", "sql/lists", "sql/logic", "sql/rows",
+    "tool", "sql/calculated", "sql/columns", "sql/lists", "sql/logic", "sql/messages", "sql/numbers", "sql/rows",
+    "sql/texts",
 )  # fmt: skip
 
 

@@ -525,8 +525,8 @@ _RUNTIME = (
     Fault(
         "lists side by side end with the shortest",
         f"{_SQL}.lists",
-        "zip_longest(*columns, numbers)",
-        "zip(*columns, numbers)",
+        "zip_longest(*[values or () for values in lists.values()])",
+        "zip(*[values or () for values in lists.values()])",
         tools="side_by_side",
     ),
     Fault(

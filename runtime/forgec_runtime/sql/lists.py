@@ -27,10 +27,12 @@ def element(a: Sequence[Any] | None, position: int | None) -> Any:
 
 def zipped(lists: Mapping[str, Sequence[Any] | None], position: str) -> list[dict[str, Any]]:
     """The elements of lists side by side, with their number from 1; NULL where a list is shorter than another."""
-    columns = [values or () for values in lists.values()]
-    names = (*lists, position)
-    numbers = range(1, max(map(len, columns)) + 1)
-    return [dict(zip(names, row)) for row in zip_longest(*columns, numbers)]  # noqa: B905  as many by their making
+    rows = []
+    for number, values in enumerate(zip_longest(*[values or () for values in lists.values()]), 1):
+        row = dict(zip(lists, values, strict=True))
+        row[position] = number
+        rows.append(row)
+    return rows
 
 
 def list_contains(a: list[Any] | None, wanted: Any) -> Any:
