@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from collections import deque
 from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from . import garbage
 from . import query as queries
 from .answers import Answers, Asked, Rows
 from .arguments import Arguments, decode_arguments, unknown_tool
@@ -33,10 +33,6 @@ _Later = dict[Episode, deque[Call] | None]
 """The episodes of a step, each with the calls that follow its running one; few have any."""
 
 
-MANY = 100
-"""In steps of more calls than these no garbage is collected: it would be looked for in all that they hold, in vain."""
-
-
 class Scheduler:
     """Runs the calls of an environment."""
 
@@ -55,15 +51,13 @@ class Scheduler:
     def step(self, calls: Sequence[StepCall], tools: Mapping[str, Tool]) -> list[Result]:
         """Run calls of these tools; see `Environment.step`."""
         results: list[Result | None] = [None] * len(calls)
-        paused = len(calls) > MANY and gc.isenabled()
-        if paused:
-            gc.disable()
+        paused = garbage.pause(len(calls))
         try:
             ready, later = self._decoded(calls, tools, results)
             self.play(ready, later, results)
         finally:
             if paused:
-                gc.enable()
+                garbage.resume()
         if self.telemetry is not None:
             self.telemetry.stepped(calls, results)
         return results  # type: ignore[return-value]  # every call has ended

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from . import garbage
 from .arguments import Arguments
 from .confining.attempts import Attempt
 from .confining.posture import Posture, reached
@@ -174,7 +175,12 @@ class Workers:
                 else:
                     places[worker] = [i]
             step = _Step(self._crew, calls, by)
-            step.run(places)
+            paused = garbage.pause(len(calls))
+            try:
+                step.run(places)
+            finally:
+                if paused:
+                    garbage.resume()
             self._remember(step)
         if None in step.results:
             error = WorkerError("; ".join(worker.ended for worker in places if worker.ended))
