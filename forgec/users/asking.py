@@ -19,7 +19,7 @@ from forgec.users.phrases import Phrase, mentioned, phrase
 from forgec.users.questions import EXCEPT, PARTS, Question, questions
 from forgec.users.topics import IDENTIFYING, NUMBER, Topic, topics
 from forgec.users.values import said, spoken
-from forgec.users.wording import concept, content, tokens
+from forgec.users.wording import concept, meanings
 from forgec_runtime import Briefing
 
 MAX_PARTS = 40
@@ -30,30 +30,20 @@ MAX_MENTIONED = 12
 _BOTH_NAMES = re.compile(r"\bfirst (?:name )?and (?:the |your )?last names?\b", re.IGNORECASE)
 _OTHERS = re.compile(r"\b(?:his|her|their)\b(?! (?:numbers?|titles?|names?)\b)", re.IGNORECASE)
 """What is asked about is somebody else's; not "the tickets and their numbers"."""
-_THE_ONE = re.compile(r"\s*(?:the|namely the|that is,? the) ones?\b", re.IGNORECASE)
-"""What says the part before it again, more closely."""
 _LISTING = frozenset("(:-\u2013\u2014")
 """What stands before the parts of something that are asked for: "your address (street and city)"."""
 _ABOUT = re.compile(r"\W*(?:for|about|regarding|concerning|on) (?:the|your|that|this)\b", re.IGNORECASE)
-_OPENS = re.compile(r"\W*(?:the|your|an?|also|please|any|how|by)\b", re.IGNORECASE)
 _CHECKS = re.compile(r"\b(?:is (?:it|that|this)|correct|right)\b[^?]*\?", re.IGNORECASE)
 """How an agent asks whether what it says is so: "your name: is it Ann Lee?" """
-
-_AMONG = re.compile(r"\W*(?:including|with|among them|also)\b", re.IGNORECASE)
 _THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
-_OWN = re.compile(r"\b(?:your|the|which|what)\b", re.IGNORECASE)
-_POSSESSOR = re.compile(
-    r"\b(?:your|the|this|that|each|every) (?:[\w-]+ )?(?!that|it|who|what|here|there)([\w-]+)(?:'s|s')(?= \w)",
-    re.IGNORECASE,
-)
-_EACH = re.compile(r"\b(?:of|for) (?:each|every|that|this) ([\w-]+)", re.IGNORECASE)
 _BY_MEANS = re.compile(r"\b(?:with|by|using|through|via)\b", re.IGNORECASE)
 _IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read")))
 """What "it" may do in a question for what it stands for: "what should it say"."""
-_COSTS = frozenset(map(concept, ("pay", "cost", "charge", "owe", "price")))
 _WISHES = re.compile(r"\b(?:would you like|do you want|do you wish|should)\b", re.IGNORECASE)
-_ON_OR_OFF = re.compile(
-    r"\b(?:on or off|off or on|yes or no|or not|(?:en|dis)abled or (?:en|dis)abled)\b|\byes/no\b", re.IGNORECASE
+_EITHER = re.compile(
+    r"\b(?:on or off|off or on|yes or no|or not|(?:en|dis)abled or (?:en|dis)abled)\b|"
+    r"\byes/no\b",
+    re.IGNORECASE,
 )
 
 
@@ -74,7 +64,7 @@ class Asking:
         self.topics = topics(briefing, words)
         self._docs = {fact.name: fact.doc for fact in briefing.facts}
         texts = [briefing.intent, *(one.text for one in briefing.requests), *(fact.doc for fact in briefing.facts)]
-        told = frozenset(word for text in texts for word in content(tokens(text)))
+        told = frozenset(word for text in texts for word in meanings(text))
         self.matcher = Matcher(self.topics, words, told)
 
     def alike(self, name: str) -> frozenset[str]:
@@ -120,39 +110,29 @@ class Asking:
     def _parts(self, body: str, choice: Choice) -> list[tuple[list[Topic], bool]]:
         meant: list[tuple[list[Topic], bool]] = []
         question = choice.question
-        named = mentioned(question.before)[-MAX_MENTIONED:]
-        last = mentioned(question.before.rstrip("\n").rsplit("\n", 1)[-1])[-MAX_MENTIONED:]
+        named = list[Phrase]()
         pieces = ["", *PARTS.split(body)[: 2 * MAX_PARTS]]
         texts = pieces[1::2]
         parts = [phrase(text) for text in texts]
         group, opened, clause = list[Topic](), False, False
-        each = _EACH.search(body)
-        of_others = each is not None and concept(each[1].casefold()) not in self.matcher.known
         for place, (joint, text, part) in enumerate(zip(pieces[::2], texts, parts, strict=False)):
-            of_others = self._of_others(text) or (of_others and not (_OWN.search(text) and not _EACH.search(body)))
-            if of_others:
-                continue
-            if joint == "," and _THE_ONE.match(text) and named:
-                closer = self.matcher.match(part.standing_for(named[-1]))
-                meant[-1:] = [([one for one in closer if one in some] or some, whole) for some, whole in meant[-1:]]
-                continue
             if _lacks_noun(part):
                 behind = next((other for other in parts[place + 1 :] if other.nouns or other.rest), None)
                 part = part.standing_for(behind) if behind is not None else part
-            found = self._part(part, text, named, last)
+            found = self._part(part, text, named, question.before)
             if EXCEPT.match(joint + text):
                 meant = _without(meant, found)
                 continue
             if part.nouns:
                 named.append(part)
-            within = clause and joint.strip().casefold() in ("and", "or") and not part.wh and not _OPENS.match(text)
-            clause = part.wh == "which" and part.direct and bool(part.rest)
+            within = clause and joint.strip().casefold() in ("and", "or")
+            clause = part.wh == "which" and bool(part.rest)
             checked = question.sentence if _CHECKS.search(question.sentence) else ""
             found = [topic for topic in found if not said(topic.value, [text if NUMBER in topic.heads else checked])]
-            leads = part.head in self.matcher.things and _leads(text, part, pieces[2 * place + 2 :])
+            leads = part.head in self.matcher.things and texts[place + 1 :] and _ABOUT.match(text)
             if not found or within or leads:
                 continue
-            opened = (opened and joint != ")") or (joint.strip() in _LISTING and not _AMONG.match(text))
+            opened = (opened and joint != ")") or joint.strip() in _LISTING
             beside = [topic for others, _ in meant for topic in others]
             named_of_it = [topic for topic in found if opened and topic in group]
             if joint.strip().casefold() == "or" and part.ordinals and not part.nouns and meant:
@@ -165,25 +145,28 @@ class Asking:
                 meant.append((found, True))
             elif part.negated and part.nouns:
                 meant.append(([topic for topic in self.topics if part.head in topic.heads] or found, False))
+            elif part.one and part.several:
+                meant.append((found, False))
             elif part.several:
                 meant.append(choice.several(found, part))
             else:
                 meant.append((choice.one(found, part, beside), False))
         return meant
 
-    def _part(self, part: Phrase, text: str, named: Sequence[Phrase], last: Sequence[Phrase]) -> list[Topic]:
+    def _part(self, part: Phrase, text: str, named: Sequence[Phrase], before: str) -> list[Topic]:
         """The facts that a part means, with what was named before it."""
         if part.head in IDENTIFYING and _THEIRS.search(text):
-            owners = [other for other in reversed(named) if other.head in self.matcher.heads | self.matcher.things]
-            return next(filter(None, (self.matcher.match(part.of_that(other)) for other in owners)), [])
+            owners = [one for one in _earlier(named, before) if one.head in self.matcher.heads | self.matcher.things]
+            return next(filter(None, (self.matcher.match(part.of_that(owner)) for owner in owners)), [])
         found = self.matcher.match(part)
         if found or part.nouns:
             return found or self._by_means(part, text)
-        if part.several and not part.rest and not part.ordinals:
+        if part.several and not part.rest and not part.ordinals and part.wh != "which":
+            last = _earlier((), before.rstrip("\n").rsplit("\n", 1)[-1])
             return [topic for other in last for topic in self.matcher.match(other)]
         it = part.it and set(part.rest) <= _IT_MAY
-        if part.one or part.ordinals or it or (part.quantity and not set(part.rest) & _COSTS):
-            return self._standing(part, [other for other in reversed(named) if not (it and other.several)])
+        if part.one or part.ordinals or it:
+            return self._standing(part, [one for one in _earlier(named, before) if not (it and one.several)])
         return []
 
     def _standing(self, part: Phrase, named: Sequence[Phrase]) -> list[Topic]:
@@ -192,26 +175,21 @@ class Asking:
         found = (self.matcher.match(part.standing_for(other)) for other in (*things, *named))
         return next(filter(None, found), [])
 
-    def _of_others(self, text: str) -> bool:
-        """Whether a part is about somebody of whom the user was told nothing: "your friend's name"."""
-        owner = _POSSESSOR.search(text)
-        return owner is not None and concept(owner[1].casefold()) not in self.matcher.known
-
     def _by_means(self, part: Phrase, text: str) -> list[Topic]:
         """Of "sign in at the terminal with your password", the password."""
         rest = [] if part.wh else _BY_MEANS.split(text)[1:]
         return next(filter(None, (self.matcher.match(phrase(one)) for one in rest)), [])
 
 
+def _earlier(named: Sequence[Phrase], before: str) -> list[Phrase]:
+    """What was named before, the last first."""
+    return [*mentioned(before)[-MAX_MENTIONED:], *named][::-1]
+
+
 def _without(meant: list[tuple[list[Topic], bool]], found: Sequence[Topic]) -> list[tuple[list[Topic], bool]]:
     """What parts mean but for what is not asked for; nothing is sure if it is not known what that is."""
     left = [([topic for topic in some if topic not in found], whole and bool(found)) for some, whole in meant]
     return [(some, whole) for some, whole in left if some]
-
-
-def _leads(text: str, part: Phrase, behind: Sequence[str]) -> bool:
-    """Whether a part only says what the others are about: "for the ticket: its title"."""
-    return bool(behind) and behind[0] in (":", ",") and not part.of and _ABOUT.match(text) is not None
 
 
 def _lacks_noun(part: Phrase) -> bool:
@@ -221,13 +199,13 @@ def _lacks_noun(part: Phrase) -> bool:
 
 def _offered(topic: Topic, sentence: str) -> bool:
     """Whether a question offers the choice between values, of which one may be that of the fact."""
+    if isinstance(topic.value, bool):
+        same = len(set(meanings(sentence)) & topic.base)
+        return same > 0 if _EITHER.search(sentence) else same > 1 and _WISHES.search(sentence) is not None
     if not sentence.rstrip().endswith("?"):
         return False
-    if isinstance(topic.value, bool):
-        same = len(set(content(tokens(sentence))) & topic.base)
-        return same > 0 if _ON_OR_OFF.search(sentence) else same > 1 and _WISHES.search(sentence) is not None
     text = sentence.casefold().replace("_", " ")
-    if " or " not in text or not isinstance(topic.value, str):
+    if not (" or " in text or text.count(",") > 1) or not isinstance(topic.value, str):
         return False
     values = (value.replace("_", " ") for value in topic.values)
     if sum(re.search(rf"\b{re.escape(value)}\b", text) is not None for value in values) > 1:

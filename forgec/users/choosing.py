@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from forgec.users.matching import Matcher
+from forgec.users.matching import OTHER, Matcher
 from forgec.users.phrases import ADJECTIVES, NEUTRAL, Phrase
 from forgec.users.questions import Question
 from forgec.users.topics import Topic
 from forgec.users.values import said
-from forgec.users.wording import content, tokens
+from forgec.users.wording import meanings
 
 _AGAIN = re.compile(
     r"\b(?:again|another|different|not (?:find|found|right|correct|valid)|(?:no|does not|doesn't|do not|don't|did not|"
@@ -52,6 +52,8 @@ class Choice:
             )
             found = [topic for topic in found if topic.tried != again] or found
         unsaid = [topic for topic in found if not (isinstance(topic.value, str) and said(topic.value, [self.message]))]
+        if OTHER in part.rest and len(unsaid) == len(found) == 2:
+            unsaid = [topic for topic in found if topic.ordinals & part.ordinals]
         found = unsaid or found
         found = _otherwise(found, self.message)
         kinds = {topic.is_new for topic in found}
@@ -59,11 +61,11 @@ class Choice:
             new = any(topic.is_new for topic in [*self.earlier, *beside][-1:])
             found = [topic for topic in found if topic.is_new == new]
         found = self._of_request(found, beside)
-        texts = (self.question.sentence, self.before, self.message)
         common = self.matcher.things | NEUTRAL | frozenset.intersection(*(topic.base for topic in found))
-        for heard in (part.concepts, *(frozenset(content(tokens(text))) for text in texts)):
+        before = self.before if part.nouns and not any(map(str.isdigit, self.before)) else ""
+        for heard in (part.concepts, *(frozenset(meanings(text)) for text in (self.question.sentence, before))):
             scores = [len((heard & (topic.near | topic.base)) - common) for topic in found]
-            if len(found) > 1 and max(scores) > min(scores):
+            if max(scores) > min(scores):
                 found = [topic for topic, score in zip(found, scores, strict=True) if score == max(scores)]
         return found
 
@@ -82,7 +84,7 @@ class Choice:
         if set(part.rest) & self.matcher.verbs - frozenset.union(*said_of):
             return found, False  # it is what is done with something else
         for text in (self.question.sentence, self.before):
-            others = frozenset(content(tokens(text))).difference(own, part.nouns)
+            others = frozenset(meanings(text)).difference(own, part.nouns)
             about = _about(found, [topic.base for topic in found], others) or _about(found, said_of, others)
             if about:
                 return about, True

@@ -13,7 +13,7 @@ from forgec.users.asking import Asking
 from forgec.users.glossary import Glossary
 from forgec.users.questions import sentences
 from forgec.users.values import said, spoken
-from forgec.users.wording import content, tokens
+from forgec.users.wording import meanings
 from forgec_runtime import Briefing, Known
 
 Kind: TypeAlias = Literal["invented", "withheld", "contradicted", "outside", "early", "never"]
@@ -75,7 +75,7 @@ class _Reader:
         texts = [briefing.intent, *(one.text for one in briefing.requests)]
         texts += [f"{fact.doc} {fact.name.replace('_', ' ')} {spoken(fact.value)}" for fact in self.facts.values()]
         self.known = " \n ".join(texts)
-        self.subjects = set(content(tokens(self.known))) | words.subjects
+        self.subjects = set(meanings(self.known)) | words.subjects
         self.said: list[str] = []
         self.asked: tuple[str, ...] = ()
         self.owed: dict[str, int] = {}
@@ -111,7 +111,7 @@ class _Reader:
 
     def _learn(self, text: str) -> None:
         self.known += " \n " + text
-        self.subjects.update(content(tokens(text)))
+        self.subjects.update(meanings(text))
 
     def _user(self, turn: int, text: str) -> None:
         self.turn = turn
@@ -157,7 +157,7 @@ class _Reader:
 
     def _turned(self, text: str) -> None:
         for topic in self.asking.topics:
-            words = set(content(tokens(text)))
+            words = set(meanings(text))
             if (
                 isinstance(topic.value, str)
                 and words & topic.base
@@ -178,7 +178,7 @@ class _Reader:
 
     def _kin(self, value: str, text: str) -> Known | None:
         """The fact that a value stands for, where it is not the value of it."""
-        words = set(content(tokens(text)))
+        words = set(meanings(text))
         for fact in self.facts.values():
             own = spoken(fact.value)
             alike = ("@" in value) == ("@" in own) and any(map(str.isdigit, own)) == any(map(str.isdigit, value))
@@ -205,7 +205,7 @@ class _Reader:
         for sentence in sentences(text):
             if not (_ASKS.search(sentence) or sentence.rstrip().endswith("?")):
                 continue
-            heard = set(content(tokens(sentence)))
+            heard = set(meanings(sentence))
             share = len(heard & self.subjects) / max(len(heard), 1)
             if len(heard) >= 3 and share <= LIKE:
                 self._add("outside", f"{sentence!r} is not of its task", sure=share <= UNLIKE)
@@ -220,9 +220,9 @@ class _Reader:
         if asked and not any(one.turn == self.turn for one in self.found):
             self._add("early", f"it stops when it is asked for {', '.join(asked)}")
             return
-        spoken_of = set(content(tokens(" ".join(self.said))))
+        spoken_of = set(meanings(" ".join(self.said)))
         for request in self.briefing.requests:
-            wanted = set(content(tokens(request.text)))
+            wanted = set(meanings(request.text))
             share = len(wanted & spoken_of) / len(wanted) if wanted else 1.0
             if share < 0.5 and end == "satisfied":
                 self._add("early", f"it stops without having asked for {request.name}", sure=share < 0.4)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from forgec.users.wording import content, tokens
+from forgec.users.wording import content, meanings, tokens
 from forgec_runtime import Environment
 
 
@@ -42,10 +42,10 @@ def glossary(environment: Environment) -> Glossary:
 
     def add(name: str, docs: Iterable[str], allowed: Iterable[Any]) -> None:
         for doc in docs:
-            words[name].update(content(tokens(doc)))
+            words[name].update(meanings(doc))
         values[name].update(value.casefold() for value in allowed if isinstance(value, str))
 
-    subjects = set(content(tokens(f"{environment.name.replace('_', ' ')} {environment.doc}")))
+    subjects = set(meanings(f"{environment.name.replace('_', ' ')} {environment.doc}"))
     things: set[str] = set()
     for tool in (*environment.tools.values(), *environment.user_tools.values()):
         verb, *rest = tokens(tool.name.replace("_", " "))
@@ -56,11 +56,11 @@ def glossary(environment: Environment) -> Glossary:
             objects[name].update(named)
             uses[name].update(does)
     for table in environment.tables:
-        named = content(tokens(table.name.replace("_", " ").replace(".", " ")))
-        subjects.update(named)
-        things.update(named)
+        owner = meanings(table.name.replace("_", " ").replace(".", " "))
+        subjects.update(owner)
+        things.update(owner)
         for column in table.columns:
-            owners[column.name].update(named)
+            owners[column.name].update(owner)
             add(column.name, [getattr(column.type, "doc", "")], getattr(column.type, "values", ()))
     return Glossary(
         _frozen(words), _frozen(values), _frozen(owners), _frozen(objects), _frozen(uses), frozenset(things),

@@ -10,7 +10,7 @@ from typing import Any
 
 from forgec.dialogue import ToolCall
 from forgec.users.questions import sentences
-from forgec.users.wording import concept, content, tokens
+from forgec.users.wording import concept, content, meanings, tokens
 
 _JSON = re.compile(r"\{[^{}]*\}")
 _TOLD = re.compile(
@@ -103,7 +103,7 @@ class Instructions:
 def _tool(function: Mapping[str, Any]) -> _Tool:
     parameters = function["parameters"]
     name = function["name"]
-    named = frozenset(content(tokens(name.replace("_", " ")))) or frozenset({name})
+    named = frozenset(meanings(name.replace("_", " "))) or frozenset({name})
     described = tokens(function.get("description", ""))
     words = frozenset(content(described))
     verbs = [name.split("_")[0], *described[:1]]

@@ -22,12 +22,17 @@ from forgec.users.topics import (
     TITLE,
     Topic,
 )
-from forgec.users.values import spoken
-from forgec.users.wording import concept, content, tokens
+from forgec.users.wording import concept
 
 _WHERE, _AREA, _REASON, _PAY, _AMOUNT, _METHOD = (
     concept(word) for word in ("where", "area", "reason", "pay", "amount", "method")
 )
+_CONSUMED = frozenset(map(concept, ("read", "borrow", "next", "listen", "watch")))
+OTHER = concept("other")
+_MAIL = frozenset(
+    map(concept, ("email", "mails", "reach", "write", "reminder", "notice", "newsletter", "confirmation"))
+)
+"""What goes to an address of e-mail: "where do our reminders reach you"."""
 _MANY_HAVE = frozenset((NUMBER, *map(concept, ("code", "date"))))
 """What so many things have that it has to be said of which: a membership has a number of its own."""
 BY_VERB, BY_NOUN, ALIKE = 3, 2, 1
@@ -52,17 +57,19 @@ class Matcher:
 
     def match(self, part: Phrase) -> list[Topic]:
         """The facts that a part fits best, which may be several; none where it fits none."""
+        if part.foreign:
+            return []
+        if part.owner in self.heads and len(part.nouns) > 1:
+            part = part.about(part.owner)
         whole = self.whole(part)
         if whole or (part.head == ADDRESS and len(self.postal) > 1 and EMAIL not in part.concepts):
             return whole
-        if part.owner in self.heads and len(part.nouns) > 1:
-            part = part.about(part.owner)
         scored = [(self.score(topic, part), topic) for topic in self.topics]
         fitting = _of_one_time([topic for score, topic in scored if score > 0], part)
         best = max((score for score, topic in scored if topic in fitting), default=0.0)
         found = [topic for score, topic in scored if topic in fitting and score > best - 1e-9]
         numbered = [topic for topic in found if topic.ordinals & part.ordinals]
-        return numbered or found
+        return found if OTHER in part.rest else numbered or found
 
     def whole(self, part: Phrase) -> list[Topic]:
         """The parts of an address or a name that is asked for as one."""
@@ -79,23 +86,39 @@ class Matcher:
     def score(self, topic: Topic, part: Phrase) -> float:
         """How well a part fits a fact; 0 where it does not ask for it."""
         level = self.level(topic, part)
-        if not level or not _fits(topic, part):
+        if not level or not _fits(topic, part) or self._is_elsewhere(topic, part):
             return 0.0
         same = len((part.concepts & topic.base) - self.things) + len(part.beside & topic.base & self.things)
         near = 0 if part.several else min(len(set(part.rest) & topic.near), 3)
-        ordinal = bool(topic.ordinals & part.ordinals) and not part.several
+        ordinal = bool(topic.ordinals & part.ordinals) and not part.several and OTHER not in part.rest
         return level + 0.08 * same + 0.04 * near + 0.3 * ordinal
 
     def level(self, topic: Topic, part: Phrase) -> int:
         """How sure it is that a part asks for a fact; 0 where it does not."""
+        if part.head in self.heads - self.things - topic.heads:
+            return self._by_noun(topic, part)  # it is about another fact
         if part.wh in ("whose", "who", "whom", "where", "why"):
             return self._by_question_word(topic, part) if self._explained(part, topic) else 0
-        if part.quantity and not part.head:
-            return BY_NOUN if _PAY in part.rest and _AMOUNT in topic.heads else 0
+        if part.quantity and (not part.head or part.head == _PAY):
+            paid = _PAY in part.concepts and _AMOUNT in topic.heads
+            return BY_NOUN if paid or (not part.head and self._is_the_only_amount(topic, part)) else 0
         return self._by_verb(topic, part) or self._by_noun(topic, part) or self._by_description(topic, part)
+
+    def _is_the_only_amount(self, topic: Topic, part: Phrase) -> bool:
+        """Whether "how much extra do you need" can mean no other number."""
+        amounts = [one for one in self.topics if one.is_number and NUMBER not in one.heads]
+        return amounts == [topic] and set(part.rest) <= topic.known | NEUTRAL
+
+    def _is_elsewhere(self, topic: Topic, part: Phrase) -> bool:
+        """Whether something is done with it that is not done with the fact: "the book that you return"."""
+        own = topic.known - topic.near if topic.wanted else topic.known
+        others = frozenset(part.rest) & self.verbs & self.spoken_of - own - topic.uses - topic.told - topic.verbs
+        return bool(others) and part.head in self.things and bool(topic.heads & self.things)
 
     def _by_verb(self, topic: Topic, part: Phrase) -> int:
         """ "What shall the ticket say", "how do you pay", "describe the problem"."""
+        if part.wh not in ("what", "how", ""):
+            return 0
         asked = set(part.rest) & topic.verbs - {ADDRESS}
         if part.wh == "how" and _METHOD in topic.heads:
             asked |= set(part.rest) & (topic.base - topic.heads)
@@ -107,7 +130,9 @@ class Matcher:
     def _by_noun(self, topic: Topic, part: Phrase) -> int:
         if not part.head or not self._explained(part, topic):
             return 0
-        if not part.direct and part.wh and set(part.rest) & {DESCRIPTION, TITLE} and NUMBER in topic.heads:
+        if part.wh and not part.direct:
+            return 0
+        if part.wh == "what" and part.head != NUMBER and NUMBER in topic.heads and DESCRIPTION in part.rest:
             return 0  # "what shall the ticket say" is not for its number
         if part.head in topic.heads or self._names(part, topic):
             return BY_NOUN
@@ -118,13 +143,21 @@ class Matcher:
     def _by_description(self, topic: Topic, part: Phrase) -> int:
         """By what else the user was told of a fact."""
         open_ = part.wh in ("which", "what")
-        if open_ and topic.opens == "which" and part.head and not self.things & set(part.nouns):
+        if part.wh == topic.opens == "which" and part.head and not self.things & set(part.nouns):
             return ALIKE if set(part.nouns) <= self.spoken_of else 0
-        if part.wh and part.wh == topic.opens and part.concepts & topic.base and self._explained(part, topic):
+        if (
+            part.wh
+            and part.wh == topic.opens
+            and not part.one
+            and part.concepts & topic.base
+            and self._explained(part, topic)
+        ):
             return ALIKE
         if part.one and len(set(part.rest) & topic.base) > 1:
             return ALIKE
         vague = not part.head or (not part.direct and part.head in NEUTRAL | self.spoken_of)
+        if open_ and vague and topic.wanted and part.rest and set(part.rest) <= _CONSUMED:
+            return ALIKE
         if open_ and vague and set(part.rest) & self.subjects:  # "what would you like to borrow"
             wanted = topic.wanted and topic.opens in ("", "what")
             taken = set(part.rest) & (topic.uses | topic.near) - self.things - NEUTRAL
@@ -133,7 +166,8 @@ class Matcher:
 
     def _by_question_word(self, topic: Topic, part: Phrase) -> int:
         if part.wh == "why":
-            return BY_NOUN if _REASON in topic.heads else 0
+            about = topic.base | topic.more | topic.objects | topic.near | self.things | NEUTRAL
+            return BY_NOUN if _REASON in topic.heads and set(part.nouns) <= about else 0
         if part.wh == "where":
             return self._by_place(topic, part)
         if AUTHOR in topic.heads and (part.wh == "whose" or AUTHOR in part.rest):
@@ -143,7 +177,9 @@ class Matcher:
         return ALIKE if topic.opens == "who" and part.concepts & (topic.base | topic.near) else 0
 
     def _by_place(self, topic: Topic, part: Phrase) -> int:
-        if not {_WHERE, _AREA} & (topic.base | topic.heads | topic.more):
+        if EMAIL in topic.heads and part.head != EMAIL and part.concepts & _MAIL:
+            return BY_NOUN
+        if part.past or not {_WHERE, _AREA} & (topic.base | topic.heads | topic.more):
             return 0
         if part.personal and not set(part.rest) <= self.spoken_of | NEUTRAL:
             return 0  # "where do you live"
@@ -161,15 +197,11 @@ class Matcher:
 
     def _explained(self, part: Phrase, topic: Topic) -> bool:
         """Whether all that stands beside the noun of a part can be said of a fact."""
-        known = topic.base | topic.more | topic.heads | topic.objects | topic.near
-        if isinstance(topic.value, str):
-            known = known | frozenset(content(tokens(spoken(topic.value))))
+        known = topic.known
         beside = part.beside
         if part.head in _MANY_HAVE:
             before = set(part.nouns[:-1]) <= (known - topic.near) | topic.base | topic.heads | ADJECTIVES
             return before and beside <= known | ADJECTIVES and set(part.on) <= known | NEUTRAL
-        if part.head in topic.heads and set(part.nouns[:-1]) & topic.base:
-            beside = frozenset(part.nouns[:-1])  # "the last four digits", of whatever
         if part.head not in IDENTIFYING | {ADDRESS}:
             known = known | self.spoken_of | topic.uses
         return beside | set(part.on) <= known | NEUTRAL

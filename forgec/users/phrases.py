@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from forgec.users.wording import FILLING, ORDINALS, concept, listed, tokens
 
@@ -43,17 +44,20 @@ _ITS = listed("it them those these")
 _ONES = listed("one ones")
 _OF = listed("of for")
 _ON = listed("on about in")
-_KINDS = listed("kind sort type kinds sorts types")
+_BESIDE = DETERMINERS | NEW | OLD | ORDINALS.keys() | _SEVERAL | listed("then now exactly please be currently")
+_NO_NOUN_BEHIND = _PRONOUNS | _AUXILIARIES | {"to", "please"}
+_KINDS = listed("kind sort type kinds sorts types level degree")
 ADJECTIVES = frozenset(
     map(
         concept,
         listed("""
-    full complete whole entire exact precise correct valid right proper actual real own personal preferred
+    full complete whole entire exact precise correct valid right proper actual real own preferred
     preference desired intended wanted short brief quick little few several many
     multiple various further additional more extra other another
     different remaining rest registered associated linked attached connected specific particular certain
     following same main primary usual chosen selected needed required necessary available possible final next
-    last please favourite favorite good best suitable appropriate relevant respective high low big large great
+    last please long longer favourite favorite
+    good best suitable appropriate relevant respective high low big large great
     delivery shipping postal home level total kind sort type way piece bit sentence couple pair set thing
     """),
     )
@@ -66,11 +70,13 @@ NEUTRAL = ADJECTIVES | frozenset(
     account library member membership customer profile record file system desk help list online present moment
     mind information info matter problem issue trouble request case fault error defect situation incident month
     time today now stead town city entry verification security identification purpose purposes reference
-    confirmation difference amount
+    confirmation difference amount question mean concern
     """),
     )
 )
 """What may stand beside a noun that says by itself what it is: an account has one password, but many a number."""
+_APART = NEW | OLD | ORDINALS.keys() | FILLING | _CLOSED | _ONES | {"more"}
+"""What is neither the noun that is asked for nor told beside it."""
 _WAY = concept("way")
 
 
@@ -108,6 +114,10 @@ class Phrase:
     """What it begins with, if that is no noun: of "describe the problem", describe."""
     quantity: bool
     """Whether it asks how much, or how many."""
+    foreign: bool
+    """Whether the noun is somebody else's: "my number", "her name"."""
+    past: bool
+    """Whether it asks what the user did: "where did you find it"."""
     personal: bool
     """Whether it asks what the user or the agent does: "where do you want it from"."""
 
@@ -141,13 +151,20 @@ class Phrase:
         return frozenset((*self.nouns, *self.of, *self.on, *self.rest))
 
 
-_GENITIVE = re.compile(r"\b(?:which|what) (?:[\w-]+ )?([\w-]+)(?:'s|s') [\w-]+", re.IGNORECASE)
+_GENITIVE = re.compile(
+    r"(?<!which )(?<!what )\b(?!(?:what|who|which|where|how|that|it|there|here|let)'s|which |what )"
+    r"((?:the |your |this |that |each )?[\w-]+(?: #?\w*\d)?)(?:'s|(?<=s)') "
+    r"((?:(?:new|old|current|first|second) )*[\w-]+)"
+)
+"""Of "the ticket's title", the two nouns."""
+_OWNER = re.compile(r"\b(?:which|what) (?:[\w-]+ )?([\w-]+)(?:'s|s') [\w-]+")
 _IS = re.compile(r"\b(what|which|who)'s\b")
 _BECOMES = re.compile(
     r"\b(?:from (?:now|here) on|in (?:the )?future|"
     r"(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: (?!it\b)\w+)? to|"
     r"replac(?:e|es|ing) (?:it|this|that|the one|(?:the |your )?(?:old|current|present|existing|previous))\b)"
 )
+_PAST = re.compile(r"\b(?:did|have|had) (?:you|we|i)\b(?! (?:want|wish|hope|mean))")
 _PERSONAL = re.compile(r"\b(?:do|did|would|should|shall|can|could|may|are|were|will) (?:you|i|we)\b")
 _SEVERAL_OF = re.compile(
     r"\b(?:both|two|three|four|five|six|all (?:the|your|of|their|these|those|three|four|five|six))\b"
@@ -165,19 +182,19 @@ _AT_PRESENT = re.compile(
 )
 
 
+@lru_cache(maxsize=1_000)
 def phrase(text: str) -> Phrase:
     """A part of a question, taken apart."""
-    plain = " ".join(text.casefold().replace("\u2019", "'").split())
+    plain = _GENITIVE.sub(_of, " ".join(text.casefold().replace("\u2019", "'").split()))
+    owner = _OWNER.search(plain)
     words = _with_state(tokens(_IS.sub(r"\1 is", plain)))
-    owner = _GENITIVE.search(plain)
-    wh, direct, nouns, of, on, used, quantity = _noun(words)
+    wh, direct, nouns, of, on, used, quantity, foreign = _noun(words)
     joined = " ".join(words)
     while len(nouns) > 1 and nouns[-1] in NEUTRAL:
         nouns.pop()  # "the priority level"
     if nouns == [_WAY] and wh in ("what", "which"):
         wh, nouns = "how", []
-    apart = NEW | OLD | ORDINALS.keys() | FILLING | _CLOSED | _ONES | {"more"}
-    rest = [concept(word) for i, word in enumerate(words) if i not in used and word not in apart]
+    rest = [concept(word) for i, word in enumerate(words) if i not in used and word not in _APART]
     if not wh and words[:2].count("name"):
         rest = [word for word in rest if word != concept("name")]  # "name the two tasks"
     if "other" in words:
@@ -187,10 +204,10 @@ def phrase(text: str) -> Phrase:
     new = bool(NEW & set(words)) or _BECOMES.search(joined) is not None or _IN_PLACE.search(joined) is not None
     old = bool(OLD & set(tokens(_IN_PLACE.sub(" ", joined)))) or (not new and _AT_PRESENT.search(joined) is not None)
     told = [words[i] for i in sorted(used)]
-    several = _SEVERAL_OF.search(joined) is not None or any(_is_plural(word) for word in told)
+    several = _SEVERAL_OF.search(joined) is not None or any(map(_is_plural, told)) or "ones" in words
     several = several and not _ONE_OF.search(joined)
     one = bool(_ONES & set(words[:8])) and not nouns
-    new = new or (one and "instead" in words)
+    new = new or "instead" in words
     verb = next((concept(word) for word in words if _is_content(word)), "")
     return Phrase(
         wh=wh, direct=direct, owner=concept(owner[1]) if owner else "", nouns=tuple(nouns), of=tuple(of), on=tuple(on),
@@ -198,12 +215,19 @@ def phrase(text: str) -> Phrase:
         count=max((_COUNTS.get(word, 0) for word in words), default=0), one=one,
         negated=_NEGATED.search(plain) is not None,
         it=bool(_ITS & set(words)) and not nouns, verb=verb if verb in rest[:1] else "", quantity=quantity,
-        personal=_PERSONAL.search(joined) is not None,
+        foreign=foreign, past=_PAST.search(joined) is not None, personal=_PERSONAL.search(joined) is not None,
     )  # fmt: skip
+
+
+def _of(genitive: re.Match[str]) -> str:
+    """ "The ticket's title" as "the title of the ticket"."""
+    return f"the {genitive[2]} of {genitive[1]}"
 
 
 def _with_state(words: list[str]) -> list[str]:
     """Words in which a state is told from stating."""
+    if "state" not in words:
+        return words
     beside = DETERMINERS | NEW | {"city", "which", "what"}
     return [
         "province" if word == "state" and (len(words) == 1 or (words[i - 1 : i] == [] and words[1] in _AUXILIARIES)
@@ -212,7 +236,7 @@ def _with_state(words: list[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[str], set[int], bool]:
+def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[str], set[int], bool, bool]:
     """The question word, whether it is for the noun, the noun, what it is of, what it is on, the places of all these
     words, and whether an amount is asked for.
     """
@@ -220,19 +244,23 @@ def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[s
     told = start is None or {"is", "are", "was", "were"} & set(words[:start])  # "the address is in which state"
     if not told and any(DETERMINERS & set(words[:i]) for i in _noun_at(words[:start], 0)[:1]):
         start = None  # "the book whose waiting list you are on"
-    wh, quantity, direct = "", False, True
+    wh, quantity, direct, open_ = "", False, True, None
     used: set[int] = set()
     if start is None:
         places = _noun_at(words, 0)
     else:
         wh = words[start].removesuffix("'s")
         after = start + 1
-        if wh == "how" and words[after : after + 1] and words[after] in ("much", "many"):
+        if wh == "how" and words[after : after + 1] and words[after] in ("much", "many", "big", "large"):
             quantity, after = True, after + 1
         if words[after : after + 1] == ["of"]:
             after += 1
         behind = wh in ("which", "what", "whose") or quantity or (wh == "how" and not _verbal(words, after))
         places = _run(words, after) if behind else []
+        happens = places[:1] == [after] and words[after + 1 : after + 2] in (["to"], ["with"])
+        if happens and set(words[after + 2 : after + 3]) & DETERMINERS:
+            places = _noun_at(words, after + 1)  # "what happens to the book"
+            open_ = (after, places[0]) if places else None
         if wh == "how" and not quantity and len(places) == 1 and concept(words[places[0]]) in ADJECTIVES:
             places = []  # "how high shall the priority be"
         determined = bool(set(words[after : after + 1]) & DETERMINERS)
@@ -240,15 +268,12 @@ def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[s
         direct = not clause or words[-1] in ("is", "are", "was", "were")  # "what the ticket says"
         if not places and not quantity and not _ONES & set(words[after : after + 1]):
             places = _noun_at(words, after)
-            direct = wh in ("what", "which", "who") and (
-                words[start].endswith("'s") or words[after : after + 1] in (["is"], ["are"], ["was"], ["were"])
-                or (bool(places) and words[places[-1] + 1 :] == ["be"]) or words[-2:] == ["to", "be"]
-            )  # fmt: skip
-    if _is_about(words, places) and start is not None and places and places[0] > start + 1:
-        direct = False  # "what's the ticket about"
+            open_ = (after, places[0]) if places else None
+    if start is not None and _is_about(words, places) and not (places and places[0] == start + 1):
+        direct, open_ = False, None  # "what's the ticket about"
     of, on = list[str](), list[str]()
     if not wh and places and _led_by(words, places[0]) in _PREPOSITIONS and words[places[-1] + 1 :][:1]:
-        second = _run(words, places[-1] + 1) if words[places[-1] + 1] in DETERMINERS else []
+        second = _run(words, places[-1] + 1) if words[places[-1] + 1] in DETERMINERS - {"that"} else []
         if second:  # "for the ticket a title"
             used.update(places)
             of += [concept(words[i]) for i in places]
@@ -258,14 +283,42 @@ def _noun(words: Sequence[str]) -> tuple[str, bool, list[str], list[str], list[s
     used.update(places)
     nouns = [concept(words[i]) for i in places]
     end = places[-1] + 1 if places else len(words)
-    while end < len(words) and words[end] in _OF | _ON:
+    while end < len(words):
+        if words[end].endswith("ed") and words[end + 1 : end + 2] and words[end + 1] in _ON:
+            end += 1  # "the number printed on the bill"
+        if words[end] not in _OF | _ON:
+            break
         owned = _run(words, end + 1)
         if not owned:
             break
         (of if words[end] in _OF else on).extend(concept(words[i]) for i in owned)
         used.update(owned)
         end = owned[-1] + 1
-    return wh, direct, nouns, of, on, used, quantity
+    if open_ is not None:
+        between = words[slice(*open_)]
+        direct = (wh in ("what", "which", "who") or between[:1] == ["about"]) and _is_equated(between, words[end:])
+    foreign = (
+        bool(places) and _determiner(words, places[0]) in ("my", "our", "his", "her") and "of" not in words[: places[0]]
+    )
+    return wh, direct, nouns, of, on, used, quantity, foreign
+
+
+def _is_equated(between: Sequence[str], behind: Sequence[str]) -> bool:
+    """Whether "what" is asked to be a noun: "what is the title", "what shall the title be", "what about the title".
+
+    By what stands between the two, and behind the noun and what it is of.
+    """
+    while between and between[0] in _SEVERAL | _ONES:
+        between = between[1:]
+    if between[:1] == ["about"] or "as" in between[-2:]:
+        return True
+    plain = not set(between[1:]) - _BESIDE
+    if not between or between[0] in DETERMINERS | {"is", "are", "was", "were"}:
+        return plain
+    to_be = behind[-2:] == ["to", "be"] or "changed" in behind or (behind[-1:] == ["to"] and "change" in between)
+    return between[0] in _AUXILIARIES and (
+        to_be or (plain and not any(map(_is_content, set(behind) - {"changed", "set", "say", "read"})))
+    )
 
 
 def _is_about(words: Sequence[str], places: Iterable[int]) -> bool:
@@ -278,6 +331,12 @@ def _led_by(words: Sequence[str], place: int) -> str:
     while place and words[place - 1] in DETERMINERS | NEW | OLD:
         place -= 1
     return words[place - 1] if place else ""
+
+
+def _determiner(words: Sequence[str], place: int) -> str:
+    """What determines the noun that begins at a place."""
+    before = next((word for word in reversed(words[:place]) if word not in NEW | OLD | ORDINALS.keys()), "")
+    return before if before in DETERMINERS else ""
 
 
 def mentioned(text: str) -> list[Phrase]:
@@ -308,7 +367,9 @@ def _noun_at(words: Sequence[str], start: int) -> list[int]:
             found = _run(words, i)
             if found:
                 return found
-        elif _is_content(word) and before not in _PRONOUNS | _AUXILIARIES | {"to", "please"}:
+        elif _is_content(word) and (
+            before not in _NO_NOUN_BEHIND or (before in _AUXILIARIES and "".join(words[i + 1 : i + 2]).isdigit())
+        ):
             if words[i + 1 : i + 2] and words[i + 1] in DETERMINERS | WH | {"me", "us", "it", "them"}:
                 continue  # "describe the problem"
             return _run(words, i)

@@ -1,4 +1,9 @@
-"""What of a message is a question or a request for something to be told, and what of that says what is asked for."""
+"""Which clauses of a message ask for something to be told? What of each says what is asked for.
+
+A sentence is cut into clauses. A clause asks only if something in it shows that it does: a question word where a
+question has it, a verb of telling whose subject is the user, a need of the agent's. What has no verb goes on with what
+the clause before it began. All others are statements, offers, questions about wishes; of these nothing is told.
+"""
 
 from __future__ import annotations
 
@@ -6,118 +11,146 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from forgec.users.wording import content, tokens
+from forgec.users.wording import ORDINALS, content, meanings, tokens
 
 MAX_TEXT = 5_000
 """How many characters at the end of a message are read."""
 
 _SENTENCE = re.compile(r"[^.!?\n]*(?:\.(?=\w)[^.!?\n]*)*[.!?]*\n?")
 _ABBREVIATED = re.compile(r"\b(?:i\.e\.|e\.g\.|etc\.)", re.IGNORECASE)
-_WH = r"(?:what|which|whose|who|whom|where|when|how|why)(?:'s|\u2019s)?"
-_GIVE = (
-    r"(?:provide|give|tell|share|send|enter|type|state|confirm|specify|supply|let me (?:know|have)|list|name|sign in|"
-    r"log in|login|say|describe|indicate|clarify|reply|spell|include|verify|repeat|double-check|try again with|"
-    r"identify yourself (?:with|by)|require|pass on|fill in|put in|key in|hand me|read (?:me|out)|re-?enter|re-?type|"
-    r"dictate|mention|add me|"
-    r"authenticate yourself (?:with|by)|supply me)"
-)
-_GIVING = (
-    r"(?:providing|giving|telling|sharing|sending|entering|typing|confirming|spelling|repeating|"
-    r"letting me (?:know|have))"
-)
-_POLITE = r"(?:please |kindly |also |just |perhaps |possibly |quickly |maybe |first |then |now |and |so |simply )*"
-_AGAIN = r"(?:again|once more|one more time|out|another try)"
-
-_REQUESTS = (
-    rf"\b(?:please|kindly)(?: \w+ly)? {_GIVE}\b",
-    rf"(?<!\bthe )(?<!\byour )(?<!\bnew )\b{_GIVE}\b(?! and\b|,).*\bplease\b",
-    rf"^\W*(?:\w+, )*{_POLITE}{_GIVE}\b",
-    rf"\b(?:can|could|would|will) (?:you|i|we) {_POLITE}(?:{_GIVE}|have|get|ask|see|know|mind|take)\b",
-    rf"\b(?:may|might) (?:i|we) {_POLITE}(?:have|get|ask|know|see|take)\b",
-    r"\b(?:i|we|i'll|i'd|we'll)(?: will| would| do| just| also| only| first| still| then|'ll|'d)* "
-    r"(?:need|require|be needing|(?:have to|need to|must|want to) know)\b",
-    r"\b(?:i'm|i am|we're|we are) going to (?:need|require|ask)\b",
-    r"\b(?:requires|needs)\b(?=.*\byour\b)",
-    rf"\b(?:would|do) you mind {_GIVING}\b|\bby {_GIVING}\b",
-    rf"\bif you(?:'d| would| could| can)? (?:please |kindly |just )?{_GIVE}\b",
-    rf"\b{_GIVE} me\b",
-    rf"\band (?:then )?(?:please )?{_GIVE} (?:it|them|that|me)\b",
-    rf"\b(?:try|type|enter|spell|repeat|send|say|give me) (?:it|that|them|both|those) {_AGAIN}\b",
-    r"\bdo you (?:know|have|remember|recall)\b",
-    r"\blet me (?:know|have)\b",
-    r"\b(?:didn't|did not|couldn't|could not) (?:quite )?(?:catch|get|hear|understand|make out)\b",
-    r"\bplease ?:|\bdetails?,? please\b|\bplease,? (?:your|the)\b",
-    r"\b(?:trouble|bother|ask) you for\b",
-    r"\b(?:your|the|an?) [\w' -]{2,40} (?:(?:would|will) (?:do|suffice|be enough)|(?:is|are) (?:enough|all i need))\b",
-    r"\b(?:start|begin) with (?:your|the)\b",
-    r"\b(?:just|only|now|next|first|then|and) (?:the|your) [\w'-]+(?: [\w'-]+){0,2},? please\b",
-    r"^\W*(?:first|firstly|next|now|then|finally)\b(?: of all)?,? your (?!.*\b(?:is|are|was|were|has|have|will|can)\b)",
-    r"\b(?:have to|need to|can|must|will|able to|like to) (?:authenticate|verify|identify|find|look) you(?: up)? "
-    r"(?:by|with|through|via)\b",
-    r"\bplease authenticate\b",
-    r"\b(?:i'm|i am|we're|we are)(?: still| only| just| now)* (?:missing|lacking|waiting for)\b",
-    r"\b(?:things?|details?|questions?|points?) (?:are |is )?(?:still )?(?:left|missing|open|needed|remaining)\b",
-    r"^\W*(?:is|was) there (?:a|an|any|another|some) (?!thing|other)(?=.*\byou\b)",
-)
-_WANTS = re.compile("|".join(_REQUESTS), re.IGNORECASE)
-"""How an agent asks for something to be told, other than by a question."""
-_NOT_ASKED = re.compile(
-    r"\b(?:(?:you|i|we)(?:'ll| will)? (?:do not|don't|won't|will not|needn't|need not|no longer|never)"
-    r"(?: (?:even|actually|really|ever))?(?: (?:need|have|require|want|ask))?|no need|"
-    r"(?:please )?(?:never|do not|don't)(?: \w+ly)? (?:share|tell|give|send|enter|type|reveal|say|provide|worry)|"
-    r"without)"
-    r"\b[^,;:.!?\n]*?(?=$|[,;:.!?\n]|\bbut\b|\bjust\b|\bonly\b)"
-    r"|\bconfirm (?:that |if |whether )?(?:your|the) (?:(?!that\b|which\b)[\w-]+ ){1,3}?(?:is|are)\b[^,;:.!?\n]*"
-    r"|(?<=, )and (?:that |if )?(?:your|the) (?:(?!that\b|which\b)[\w-]+ ){1,3}?(?:is|are) (?!(?:\w+ )?\?)[^,;:.!?\n]*"
-    r"|\b(?:your|the) [\w' -]{2,40}? (?:i|we)(?: still| already|'ve| have)+(?: got| noted)?(?=\s*[,;.!?]|$)"
-    r"|\b(?:your|the) (?:(?!so\b|then\b|and\b|before\b|when\b|that\b|which\b)[\w'-]+ ){1,3}(?:i|we)(?:'ll| will) "
-    r"(?!need\b|require\b|be\b)[^,;:.!?\n]*"
-    r"|\b(?:i|we)(?:'ll| will) [^,;:.!?\n]*\b(?:later|afterwards|after that)\b"
-    r"|\b(?:i|we)(?:'ve| have)? (?:already|still) (?:have|got|know|noted) "
-    r"[^,;:.!?\n]*?(?=$|[,;:.!?\n]|\bbut\b|\bjust\b)",
-    re.IGNORECASE,
-)
-"""What a message says that it does not ask for."""
-_WHO = re.compile(
-    r"\bwho (?:are you|am i|is this|is it|do i have|is (?:calling|there|speaking))\b[^,.;?!]*?(?=$|[,.;?!]|\band\b)"
-    r"|\bwho(?:'s| is) (?:calling|speaking|this)\b|\bwho you are\b|\b(?:with|to) whom\b[^,.;?!]*"
-    r"|\bidentify yourself\b(?! (?:with|by)\b)",
-    re.IGNORECASE,
-)
-_CREDENTIALS = re.compile(r"\b(?:credentials|(?:log|sign)[- ]?in (?:details|data))\b", re.IGNORECASE)
 _EMPHASIS = re.compile(r"\*\*|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)|`")
 _TITLE = re.compile(
     r"""(?<=\w )(\*{1,2}|["'\u201c])([A-Z](?:(?!\byour?\b)[^*"'\u201d\n]){0,80}?)[?!.]+(\1|\u201d)(?!\w)"""
 )
 """A name amid a sentence that ends as a sentence does: "it is *Whose Body?*" """
+_PICTURE = re.compile(r"[\u2600-\u27bf\U0001f300-\U0001faff]+")
+_PLEASE = re.compile(r"\b(?:pls|plz)\b", re.IGNORECASE)
 _ITEM = re.compile(r"[ \t]*(?:[-*\u2022]|\(?\d{1,2}[.)])[ \t]+(.*)")
 """A line of a list."""
 _DETAILS = re.compile(r"\b(?:gather|collect|need|needed|missing|required?|questions?|ask)\b.*:\W*$", re.IGNORECASE)
 """A line whose list is of what is asked for."""
 _STATED = re.compile(r"\W*[\w' -]+\W*:\W*(?!(?:your|the|which|what|how|who|where|if)\b)\w", re.IGNORECASE)
 """A line that says what it names: "Name: Ann Lee" """
-_WITHIN = re.compile(rf",? (?:and|or|but)(?: if so)?,? (?:\w+ )?(?={_WH}\b)(?!how about)", re.IGNORECASE)
-"""What leads from a yes or no to a question: ", and by which method"."""
-_ANY = re.compile(
-    r"^\W*(?:(?:and|also|so|okay|great|thanks)\W+)*any (?!other|more|questions?|thing)(?:\w+ ){0,3}\w+", re.IGNORECASE
+_CREDENTIALS = re.compile(r"\b(?:credentials|(?:log|sign)[- ]?in (?:details|data))\b", re.IGNORECASE)
+_MADE = re.compile(r"\bwhat made you\b|\bhow come you\b", re.IGNORECASE)
+_SHORTLY = re.compile(r"\bin (?:a few words|a word|one sentence|a sentence|short|brief)\b", re.IGNORECASE)
+_WHO = re.compile(
+    r"\b(?:what|how) (?:are you|should i) (?:called|known as|call you)\b|\b(?:what|which) user (?:are you|you are)\b"
+    r"|\b(?:whose (?:account|membership|line)|on whose behalf)\b[^,.;?!+]*"
+    r"|\bwho (?:are you|am i|is this|is it|do i have|is (?:calling|there|speaking))\b[^,.;?!+]*?(?=$|[,.;?!+]|\band\b)"
+    r"|\bwho(?:'s| is) (?:calling|speaking|this)\b|\bwho you are\b|\b(?:with|to) whom\b[^,.;?!]*"
+    r"|\bidentify yourself\b(?! (?:with|by)\b)",
+    re.IGNORECASE,
 )
+
+_GIVE = (
+    r"(?:provide|give|tell|share|send|enter|type|state|confirm|specify|supply|let (?:me|us) (?:know|have)|list|name|"
+    r"sign in|log in|login|say|describe|indicate|clarify|reply|spell|include|verify|repeat|double-check|try again with|"
+    r"identify yourself (?:with|by)|pass on|fill in|put in|key in|hand me|read (?:me|out)|re-?enter|re-?type|"
+    r"dictate|mention|try (?:it|that|them|both|again)|remind me of|authenticate|begin with|start with|add me)\b"
+)
+_GIVING = (
+    r"(?:providing|giving|telling|sharing|sending|entering|typing|confirming|spelling|repeating|"
+    r"letting me (?:know|have))\b"
+)
+_MAYBE = (
+    r"(?:(?:please|also|just|perhaps|maybe|first|then|now|and|so|still|all|next|either|be so kind as to|go ahead and|"
+    r"happen to|\w+ly),? )*"
+)
+_WH = r"(?:what|which|whose|who|whom|where|when|how|why)(?:'s)?\b"
+_AUX = r"(?:is|are|was|were|do|does|did|should|shall|can|could|would|will|may|might|must|have|has|had|am)(?:n't)?\b"
+_OPENING = r"^\W*(?:(?:and|also|so|okay|ok|great|thanks|now|then|next|first|finally|sure|alright|perfect|or|but)\W+)*"
+_TOLD = (
+    r"(?!\W*(?:(?:me|us)\W+)?(?:if|whether(?! (?:it|you|we|i|to) (?:may|should|want|would|be)\b)|"
+    r"that (?:i|we|you|it|the|your|this)|when(?:ever)?|once|as soon)\b)"
+)
+"""What follows is to be told, and not only whether it is so."""
+
+_REQUESTS = re.compile(
+    "|".join(
+        (
+            rf"(?:^\W*(?:\w+, )?|\b(?:please|kindly|you|you to|then),? ){_MAYBE}{_GIVE}{_TOLD}",
+            rf"\b(?:mind|by|just) {_GIVING}|\b{_GIVE} me\b{_TOLD}",
+            rf"\band {_MAYBE}{_GIVE} (?:me|it|them|that|those|both)\b{_TOLD}",
+        )
+    ),
+    re.IGNORECASE,
+)
+"""How an agent tells the user to tell it something."""
+_NEEDS = re.compile(
+    "|".join(
+        (
+            rf"\b(?:i|we)(?:'ll|'d|'m|'re)? (?:will |would |do |am |are )?{_MAYBE}(?:(?:be )?need(?:ing)?|require|"
+            r"going to (?:need|ask)|(?:need|have|want|like|must) to (?:know|have|ask)|must know|missing|lacking|"
+            r"waiting for|don't have (?=your|the)|"
+            r"(?:didn't|did not|couldn't|could not) (?:quite )?(?:catch|get|hear|understand|make out)|"
+            r"(?:can't|cannot|could not|couldn't) [^,]*\bwithout)\b(?! (?:you )?to\b)",
+            r"\b(?:need|trouble|bother|ask) you for\b|\b(?:help|useful) to know\b|\bwondering\b|\bhow about\b",
+            r"\b(?:i need|missing|lacking|left|needed|required)(?: now| still)? (?:is|are)\b",
+            r"\b(?:things?|details?|questions?|points?) (?:are |is )?(?:still )?(?:left|missing|open|needed)\b",
+            r"\b(?:requires|needs)(?= (?:your|two|three|both|the following)\b)",
+            rf"\b(?:can|could|may|might) (?:i|we) {_MAYBE}(?:have|get|ask|know|see|take)\b",
+            r"\bdo you (?:happen to )?(?:know|have|remember|recall)\b",
+            r"^\W*(?:is|was) there (?=(?:a|an|any|another|some) (?!thing|other).*\byou\b)",
+            r"\b(?:to|can|must|will|could) (?:also |only )?(?:authenticate|verify|identify|find|look) you(?: up)? "
+            r"(?:by|with|through|via)\b",
+        )
+    ),
+    re.IGNORECASE,
+)
+"""How it says that it needs something, or has not got it."""
+_LACKING = re.compile(
+    r"\b(?:is|are) (?:still |also |all )?(?:missing|needed|required|necessary|all i need|what i need|enough)\b|"
+    r"\b(?:would|will) (?:do|suffice|be enough)\b|\bplease\W*$",
+    re.IGNORECASE,
+)
+"""How a clause says that what it began with is wanted."""
+_ASKS = re.compile(
+    rf"(?:{_OPENING}(?:(?:[\w']+\W+){{0,3}}(?:by|to|in|for|from|of|on|at|with|under|after|about) )?|"
+    r"\b(?:and|or|so|but|then|exactly|is|are|was|in|on|by|for|to|like|want|from|of|with) )"
+    rf"{_WH}(?! (?:i|we|you|it)\b)",
+    re.IGNORECASE,
+)
+"""A question word where a question has it."""
+_DENIED = re.compile(
+    r"\b(?:(?:do|does|did|will|would|can|could|must|need) not|(?:do|does|did|wo|would|ca|could|must|need)n't|never|"
+    r"no longer)(?: (?:even|ever|have to|need to|want you to|\w+ly))* "
+    rf"(?:need|require|want|ask|{_GIVE})|\bno need\b|"
+    r"(?<!can't )(?<!cannot )\bwithout\b",
+    re.IGNORECASE,
+)
+"""A clause that says what is not asked for."""
+_JOINT = re.compile(
+    r"([,;:(+]|\s[-\u2013\u2014]\s|"
+    r"\b(?:and|or|but|so|because|since|before|while|once(?! (?:more|again))|until|unless|if|when)\b)",
+    re.IGNORECASE,
+)
+"""Where a clause may begin."""
+_STATES = re.compile(
+    r"\W*(?:(?:and|or|but|so|because|since|before|while|once|until|unless|if|when|that|then|also|perhaps|maybe)\W+)*"
+    rf"(?:(?:i|we|you|it|he|she|they|there|this|that)(?:'\w+)?\b|{_AUX} \w|"
+    r"(?:your|the|this|that|these|my|our) (?:(?!(?:this|that|which|whose|who|you|you're|you'd|i'm)\b)[\w'-]+ ){1,5}?"
+    r"(?:(?:is|are|was|were|has|will|can|cannot|must)\b(?! \w*\W*\?)|"
+    r"(?:i|we) (?:still |already )?(?:have|got|know|see|can|will)\b(?![^?]*\?)|(?:i|we)'(?:ll|ve)\b))",
+    re.IGNORECASE,
+)
+"""What a clause of its own begins with; others go on with what the one before them began."""
+_CONDITION = re.compile(r"\W*(?:if|unless|when|once|until)\b", re.IGNORECASE)
+_RESUMES = re.compile(r"(?:and|plus) (?:the|your)\b", re.IGNORECASE)
+"""What goes on with what is asked for, behind what it is for: "your name, so that I can find you, and the title"."""
+_ONLY = re.compile(r"\W*(?:but|just|only)\b", re.IGNORECASE)
+_FIRST = re.compile(r"^\W*(?:first|firstly|next|finally)\b\W*(?:of all\W*)?(?=(?:your|the)\b)", re.IGNORECASE)
+_NAMES = re.compile(r"\W*(?:your|the)\b", re.IGNORECASE)
+_YOURS = re.compile(r"\s*:\s*your\b", re.IGNORECASE)
+"""What is named behind a colon as the user's."""
+_OFFERS = re.compile(r"\W*(?:and |so |or )?\w+ (?:me|us|i|we|you)\b", re.IGNORECASE)
+"""What an offer begins with that lacks its verb: "want me to renew it?" """
 _UNFINISHED = re.compile(r"\b(?:is|are|would be|will be|to)\s*(?:\.\.\.+|\u2026)\s*\??$", re.IGNORECASE)
-_YES_OR_NO = re.compile(
-    r"^\W*(?:(?:and|so|now|then|just to confirm|okay|ok|great|thanks|sure|otherwise|alternatively)\W+)*"
-    r"(?:do|does|did|is|are|was|were|shall|should|would|will|can|could|may|might|have|has|am|must)(?:n't|n\u2019t)? ",
-    re.IGNORECASE,
-)
-_HOLDS = re.compile(rf"\b{_WH}\b", re.IGNORECASE)
 _PURPOSE = re.compile(
-    r"\b(?:so (?:that )?(?:i|we)\b|in order to|(?:to|and) (?:verify|look|locate|find|get started|sign you|log you|"
-    r"authenticate|identify|proceed|pull|access|help|clear|go on|continue|confirm that)\b|before (?:i|we)\b|because\b|"
-    r"since\b|while i\b|when i\b|and (?:then )?i(?:'ll| will| can)\b)",
+    r"\b(?:in order to|to (?:verify|look|locate|find|get started|sign you|log you|authenticate|identify|proceed|pull|"
+    r"access|help|clear|go on|continue|confirm that))\b",
     re.IGNORECASE,
 )
-_GOES_ON = re.compile(
-    r"\s[-\u2013\u2014]\s|[;:]|, (?:and|plus|as well as) (?:also )?(?=the\b|your\b|which\b|what\b|how\b)", re.IGNORECASE
-)
-"""Where a question goes on behind what its answer is for."""
 EXCEPT = re.compile(
     r"(?:\bbut )?(?:\bother than\b|\bexcept(?: for)?\b|\b(?:apart|aside) from\b|\bexcluding\b|\bbesides\b|"
     r"(?<!is )(?<!are )(?<!was )(?<!were )\bnot (?=(?:the|your|its|their)\b))",
@@ -125,7 +158,7 @@ EXCEPT = re.compile(
 )
 """What stands before that which is not asked for."""
 PARTS = re.compile(
-    r"([,;:()/&]|\band\b|\bor\b|\bas well as\b|\balong with\b|\btogether with\b|\bplus\b|\s[-\u2013\u2014]\s|"
+    r"([,;:()/&+]|\band\b|\bor\b|\bas well as\b|\balong with\b|\btogether with\b|\bplus\b|\s[-\u2013\u2014]\s|"
     rf"{EXCEPT.pattern})",
     re.IGNORECASE,
 )
@@ -138,7 +171,7 @@ class Question:
 
     sentence: str
     asked: str
-    """The part that says what is asked for; empty where it asks for a yes or a no, or for nothing."""
+    """The clauses that say what is asked for; empty where it asks for a yes or a no, or for nothing."""
     before: str
     """What the message said before it, a sentence a line."""
 
@@ -147,17 +180,18 @@ def questions(text: str) -> Iterator[Question]:
     """The sentences of a message, with what they ask for."""
     before = ""
     for said, sentence in _read(text):
-        asked = asked_part(sentence) if wants_to_know(sentence) else ""
-        opening = sentence[: sentence.find(asked)] if asked else ""
+        asked = _asked(sentence) or ""
+        opening = sentence[: max(sentence.find(asked[:12]), 0)] if asked else ""
         yield Question(sentence, asked, before + opening)
         before += f"{said}\n"
 
 
 def _read(text: str) -> Iterator[tuple[str, str]]:
-    """The sentences of a message, as they are and as they are read: without what they say is not asked for, in common
-    words, and the lines of a list as the request that it began with.
+    """The sentences of a message, as they are and in common words, and the lines of a list as the request that it began
+    with.
     """
     plain = text[-MAX_TEXT:].replace("\u2019", "'")
+    plain = _PLEASE.sub("please", _PICTURE.sub(".", plain))
     plain = _EMPHASIS.sub("", _TITLE.sub(r"\1\2\3", plain))
     listed = False
     for line in plain.splitlines():
@@ -178,7 +212,8 @@ def _opens_list(line: str) -> bool:
 
 
 def _common(sentence: str) -> str:
-    sentence = _NOT_ASKED.sub(" ", sentence)
+    sentence = _SHORTLY.sub(" ", sentence)
+    sentence = _MADE.sub("why did you", sentence)
     return _CREDENTIALS.sub("user name and password", _WHO.sub("what is your name ", sentence))
 
 
@@ -190,44 +225,64 @@ def sentences(text: str) -> list[str]:
 
 def wants_to_know(sentence: str) -> bool:
     """Whether a sentence asks for something to be told, and not for a yes or a no."""
-    if _WANTS.search(sentence) or _UNFINISHED.search(sentence):
-        return True
-    if not sentence.rstrip().endswith("?"):
-        return _polite_noun(sentence)
-    if _YES_OR_NO.match(sentence):
-        return _WITHIN.search(sentence) is not None
-    return _ANY.match(sentence) is not None or _HOLDS.search(sentence) is not None or _fragment(sentence)
+    return _asked(sentence) is not None
 
 
-def asked_part(sentence: str) -> str:
-    """The part of a question behind what it begins with and without what the answer is for."""
-    wants, within = _WANTS.search(sentence), _WITHIN.search(sentence)
-    if wants is None and within is not None and _YES_OR_NO.match(sentence):
-        return sentence[within.end() :]
-    if _polite_noun(sentence):
+def _asked(sentence: str) -> str | None:
+    """The clauses of a sentence that say what is asked for; none where it asks for nothing to be told."""
+    if _UNFINISHED.search(sentence):
         return sentence
-    starts = [found.start() for found in (wants, _HOLDS.search(sentence)) if found]
-    body = sentence[min(starts) :] if starts else sentence
-    tail = _PURPOSE.search(body, 1)
-    if tail is not None and content(tokens(body[: tail.start()])):
-        rest = _GOES_ON.search(body, tail.start())
-        body = body[: tail.start()] + (body[rest.start() :] if rest else "")
-    return body if content(tokens(body)) else sentence
+    question = sentence.rstrip().endswith("?")
+    asked, apart, going, paused = list[str](), list[str](), "", False
+    pieces = ["", *_JOINT.split(sentence)]
+    for joint, text in zip(pieces[::2], pieces[1::2], strict=True):
+        clause = joint + text
+        if joint == ":" and going == "stated":
+            going, apart = "", []
+        found = _request(text, question)
+        if found is not None:
+            asked.append(joint + found if asked else found)
+            going = "asked"
+        elif _LACKING.search(clause) and (not going or apart or _NAMES.match(text)):
+            asked.append(_FIRST.sub("", "".join([*apart, clause])))
+            going, apart = "asked", []
+        elif _DENIED.search(clause):
+            going = "denied"
+        elif going == "denied" and _ONLY.match(clause):
+            asked.append(clause)
+            going = "asked"
+        elif _STATES.match(clause) or _CONDITION.match(clause):
+            going = "stated"
+        elif going == "asked" or (asked and going == "stated" and paused and _RESUMES.match(clause)):
+            asked.append(clause)
+            going = "asked"
+        elif not going:
+            apart.append(clause)
+        paused = not meanings(text) and (paused or joint == ",")
+    if asked:
+        body, beside = "".join(asked), "".join(apart)
+        return body if meanings(body) or not meanings(beside) else beside
+    bare, first = _FIRST.subn("", "".join(apart))
+    return bare if not going and (question or first or _YOURS.match(bare)) and _fragment(bare) else None
 
 
-def _polite_noun(sentence: str) -> bool:
-    """Whether a sentence is a noun and a please: "Your name, please." """
-    words = tokens(sentence)
-    return words[-1:] == ["please"] and len(words) <= 14 and not {"i", "we", "you", "is", "are"} & set(words)
+def _request(text: str, question: bool) -> str | None:
+    """What of a clause begins with that which asks for something, without what the answer is for."""
+    needs = _NEEDS.search(text)
+    starts = [found.start() for found in (_REQUESTS.search(text), _ASKS.search(text) if question else None) if found]
+    starts += [needs.end()] if needs else []
+    denied = None if needs else _DENIED.search(text)
+    if not starts or (denied is not None and denied.start() <= min(starts)):
+        return None
+    found = text[min(starts) :]
+    purpose = _PURPOSE.search(found, 1)
+    return found[: purpose.start()] if purpose is not None and meanings(found[: purpose.start()]) else found
 
 
-def _fragment(sentence: str) -> bool:
-    """Whether a question is a bare noun: "And your password, please?" """
-    words = tokens(sentence.rsplit(":")[-1])
-    if len(words) > 25:
+def _fragment(text: str) -> bool:
+    """Whether a text is a bare noun: "And your password, please?" """
+    if _OFFERS.match(text):
         return False
-    if re.match(r"\W*(?:(?:and|also|next|now|finally|lastly)\W+)*(?:the|your)\b", sentence, re.IGNORECASE):
-        return not {"is", "are", "was", "were", "correct", "right"} & set(words)
-    if len(words) > 9:
-        return False
-    return not {"you", "i", "we", "is", "are", "that", "anything", "something", "else", "correct", "right"} & set(words)
+    words = set(tokens(text))
+    named = content(words) or words & (ORDINALS.keys() | {"one", "ones"})
+    return bool(named) and len(words) <= 25 and not {"anything", "something", "else", "correct", "right", "are"} & words

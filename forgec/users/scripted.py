@@ -16,7 +16,7 @@ from forgec.users.questions import sentences, wants_to_know
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
 from forgec.users.values import said, spoken
-from forgec.users.wording import content, tokens
+from forgec.users.wording import meanings
 from forgec_runtime import Known
 
 PATIENCE = 3
@@ -118,8 +118,8 @@ class ScriptedUser:
 
     def _wish(self, question: str) -> str:
         """The sentence of its intent that a question is about, if there is one."""
-        heard = set(content(tokens(question)))
-        scored = [(len(heard & set(content(tokens(one)))), -place) for place, one in enumerate(self.wants)]
+        heard = set(meanings(question))
+        scored = [(len(heard & set(meanings(one))), -place) for place, one in enumerate(self.wants)]
         score, place = max(scored, default=(0, 0))
         return self.wants[-place] if score >= 2 else ""
 

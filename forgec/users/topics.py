@@ -11,8 +11,8 @@ from typing import Any
 from forgec.users.glossary import Glossary
 from forgec.users.phrases import phrase
 from forgec.users.questions import sentences
-from forgec.users.values import said
-from forgec.users.wording import FILLING, ORDINALS, concept, content, tokens
+from forgec.users.values import said, spoken
+from forgec.users.wording import FILLING, ORDINALS, concept, content, meanings, tokens
 from forgec_runtime import Briefing, Known
 
 NUMBER, NAME, FULL_NAME, ADDRESS, EMAIL = (concept(word) for word in ("number", "name", "fullname", "address", "email"))
@@ -59,6 +59,8 @@ class Topic:
     wanted: bool
     """Whether it is described as what the user wants."""
 
+    known: frozenset[str]
+    """All of these, and the words of its value: what may be said of it."""
     tried: bool
     """Whether it is described as what the user gives first, before it gives what is right."""
 
@@ -75,7 +77,7 @@ def topics(briefing: Briefing, words: Glossary) -> list[Topic]:
     """Those of the facts that have a value."""
     facts = [fact for fact in briefing.facts if fact.value is not None]
     series = [_series(fact.name) for fact in facts]
-    postal = sum(bool(content(tokens(fact.name.replace("_", " "))) and _base(fact) & POSTAL) for fact in facts) > 1
+    postal = sum(bool(meanings(fact.name.replace("_", " ")) and _base(fact) & POSTAL) for fact in facts) > 1
     found = []
     for (stem_, tail), fact in zip(series, facts, strict=True):
         mates = [mate for (other, _), mate in zip(series, facts, strict=True) if stem_ and other == stem_]
@@ -96,7 +98,7 @@ def _topic(
         or frozenset[int]().union(*(phrase(end.doc).ordinals for end in ends))
     )
     objects = frozenset[str]().union(*(words.objects.get(name, ()) for name in named))
-    told = content(tokens(" ".join([briefing.intent, *(request.text for request in briefing.requests)])))
+    told = meanings(" ".join([briefing.intent, *(request.text for request in briefing.requests)]))
     heads = frozenset[str]().union(
         *(_heads(one, words, words.things.intersection(told), bool(mates)) for one in (fact, *mates))
     )
@@ -113,10 +115,12 @@ def _topic(
     values = frozenset[str]().union(*(words.values.get(name, ()) for name in named))
     uses = frozenset[str]().union(*(words.uses.get(name, ()) for name in named))
     verbs = frozenset(doc.rest) if doc.wh and not doc.nouns else frozenset[str]()
+    value = meanings(spoken(fact.value)) if isinstance(fact.value, str) else ()
     return Topic(
         name=fact.name, value=fact.value, base=base, heads=heads, verbs=verbs | heads, told=frozenset(doc.rest),
         opens=doc.wh, ordinals=numbered, more=more - base, values=values, objects=objects, uses=uses, near=near - base,
-        told_in=told_in, fallback=fallback, wanted=_wanted(fact), tried=_TRIED.search(fact.doc) is not None,
+        told_in=told_in, fallback=fallback, wanted=_wanted(fact),
+        known=base | more | heads | objects | near | set(value), tried=_TRIED.search(fact.doc) is not None,
     )  # fmt: skip
 
 
@@ -225,6 +229,6 @@ def _near(fact: Known, briefing: Briefing) -> tuple[frozenset[str], frozenset[in
     for place, (text, otherwise) in enumerate(texts):
         if said(fact.value, [text]):
             places.add(place)
-            near.update(content(tokens(text)))
+            near.update(meanings(text))
             fallback = fallback or otherwise
     return frozenset(near), frozenset(places), fallback

@@ -18,7 +18,9 @@ COMPOUNDS = {
     ("zip", "code"): "zip", ("postal", "code"): "zip", ("post", "code"): "zip", ("full", "name"): "fullname",
     ("complete", "name"): "fullname", ("your", "name"): "your fullname", ("first", "name"): "firstname",
     ("given", "name"): "firstname", ("last", "name"): "lastname", ("family", "name"): "lastname",
-    ("all", "right"): "alright", ("pass", "word"): "password", ("login", "name"): "username",
+    ("sort", "out"): "solve", ("sorted", "out"): "solved", ("all", "right"): "alright", ("sim", "card"): "sim",
+    ("pass", "word"): "password", ("pass", "phrase"): "password", ("call", "off"): "cancel",
+    ("calling", "off"): "cancel", ("log", "ins"): "login", ("login", "name"): "username",
     ("account", "name"): "username", ("your", "id"): "your userid", ("secret", "word"): "password",
     ("waiting", "list"): "waitlist", ("wait", "list"): "waitlist", ("take", "out"): "borrow",
     ("take", "home"): "borrow",
@@ -32,7 +34,7 @@ COMPOUNDS = {
 """Two words that are one."""
 
 _SAME = (
-    "email mail",
+    "email mail mailbox inbox",
     "zip postcode postal zipcode",
     "phone telephone mobile cell cellphone line sim",
     "number id no num identifier",
@@ -45,7 +47,7 @@ _SAME = (
     "shelf shelves section category genre",
     "gigabyte gb data gig",
     "resolution resolve solution fix fixed done remedy mend repair cure solve",
-    "app application",
+    "app application program programme",
     "where place location locate room located spot",
     "area district region neighbourhood neighborhood quarter part",
     "reserve reservation wait waiting waitlist queue hold",
@@ -56,7 +58,7 @@ _SAME = (
     "summer summertime",
     "way means manner",
     "date day",
-    "amount sum",
+    "amount sum figure",
     "lend borrow lent",
     "return back bring",
     "exchange swap",
@@ -65,6 +67,9 @@ _SAME = (
     "reason why",
     "roaming abroad",
     "state province",
+    "city town",
+    "order purchase",
+    "cancel abort",
 )
 """Words of English that mean the same when somebody is asked for something; the first stands for all."""
 
@@ -113,6 +118,12 @@ def content(words: Iterable[str]) -> list[str]:
     return [concept(word) for word in words if word not in FILLING]
 
 
+@lru_cache(maxsize=1_000)
+def meanings(text: str) -> tuple[str, ...]:
+    """The concepts of the words of a text that carry a meaning, in their order."""
+    return tuple(content(tokens(text)))
+
+
 FILLING = listed(
     """
     a an and or the of on in at to for from by with about as into over it its this that these those them they
@@ -123,7 +134,7 @@ FILLING = listed(
     specify supply let know send sent ask get got take find look see use used using such own very much many
     how now again able go going before after first second third fourth fifth sixth seventh eighth ninth tenth
     one two three other hello hi dear when who's what's i.e ie e.g eg etc exactly instead currently correct
-    right
+    right personal itself
     """
 )
 """Words that say nothing of what is asked for."""
