@@ -27,7 +27,9 @@ MAX_PARTS = 40
 MAX_MENTIONED = 12
 """How many of the things that were named last "it" may stand for."""
 
-_BOTH_NAMES = re.compile(r"\bfirst (?:name )?and (?:the |your )?last names?\b", re.IGNORECASE)
+_BOTH_NAMES = re.compile(r"\bfirst (?:name )?and (?:the |your )?(?:last names?|surname|family name)\b", re.IGNORECASE)
+_SOMEBODY = re.compile(r"\b(?:that|which) (?!I\b)([A-Z]\w+) (?:has|had|is|was|uses|used|gave)\b")
+"""Who has what is asked about: "the address that Ann has given us"."""
 _OTHERS = re.compile(r"\b(?:his|her|their)\b(?! (?:numbers?|titles?|names?)\b)", re.IGNORECASE)
 """What is asked about is somebody else's; not "the tickets and their numbers"."""
 _LISTING = frozenset("(:-\u2013\u2014")
@@ -36,6 +38,7 @@ _ABOUT = re.compile(r"\W*(?:for|about|regarding|concerning|on) (?:the|your|that|
 _CHECKS = re.compile(r"\b(?:is (?:it|that|this)|correct|right)\b[^?]*\?", re.IGNORECASE)
 """How an agent asks whether what it says is so: "your name: is it Ann Lee?" """
 _THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
+_THEY = re.compile(r"\b(?:they|those)\W*$", re.IGNORECASE)
 _BY_MEANS = re.compile(r"\b(?:with|by|using|through|via)\b", re.IGNORECASE)
 _IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read")))
 """What "it" may do in a question for what it stands for: "what should it say"."""
@@ -101,7 +104,11 @@ class Asking:
         among = Choice(self.matcher, question, message, tuple(earlier))
         choice = [(among.one(offered, phrase(question.sentence), ()), False)] if offered else []
         chosen = {topic.name for topic in offered}
-        body = _BOTH_NAMES.sub("first name, last name", question.asked)
+        both = "first name, last name" if self.matcher.names else "full name"
+        body = _BOTH_NAMES.sub(both, question.asked)
+        values = [topic.value for topic in self.topics if isinstance(topic.value, str)]
+        if any(not any(name in value for value in values) for name in _SOMEBODY.findall(body)):
+            return choice
         if not question.asked or (_OTHERS.search(body) and not re.search(r"\byours?\b", body, re.IGNORECASE)):
             return choice
         meant = self._parts(body, among)
@@ -145,7 +152,7 @@ class Asking:
                 meant.append((found, True))
             elif part.negated and part.nouns:
                 meant.append(([topic for topic in self.topics if part.head in topic.heads] or found, False))
-            elif part.one and part.several:
+            elif part.several and (part.one or (part.wh == "which" and part.head == NUMBER and _THEY.search(text))):
                 meant.append((found, False))
             elif part.several:
                 meant.append(choice.several(found, part))
@@ -211,4 +218,4 @@ def _offered(topic: Topic, sentence: str) -> bool:
     if sum(re.search(rf"\b{re.escape(value)}\b", text) is not None for value in values) > 1:
         return True
     value = re.escape(spoken(topic.value).casefold().replace("_", " "))
-    return re.search(rf"\bor (?:the |an? )?{value}\b|\b{value}(?: \w+)? or\b", text) is not None
+    return re.search(rf"\bor (?:the |an? |by |in )?{value}\b|\b{value}(?: \w+)? or\b", text) is not None

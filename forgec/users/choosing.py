@@ -58,7 +58,9 @@ class Choice:
         found = _otherwise(found, self.message)
         kinds = {topic.is_new for topic in found}
         if len(kinds) > 1:
+            held = [topic for topic in self.matcher.topics if topic.is_new and isinstance(topic.value, str)]
             new = any(topic.is_new for topic in [*self.earlier, *beside][-1:])
+            new = new or any(said(topic.value, [self.message]) for topic in held)
             found = [topic for topic in found if topic.is_new == new]
         found = self._of_request(found, beside)
         common = self.matcher.things | NEUTRAL | frozenset.intersection(*(topic.base for topic in found))

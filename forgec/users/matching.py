@@ -28,6 +28,7 @@ _WHERE, _AREA, _REASON, _PAY, _AMOUNT, _METHOD = (
     concept(word) for word in ("where", "area", "reason", "pay", "amount", "method")
 )
 _CONSUMED = frozenset(map(concept, ("read", "borrow", "next", "listen", "watch")))
+_OWED = frozenset(map(concept, ("owe", "cost", "due", "pay", "willing")))
 OTHER = concept("other")
 _MAIL = frozenset(
     map(concept, ("email", "mails", "reach", "write", "reminder", "notice", "newsletter", "confirmation"))
@@ -107,7 +108,8 @@ class Matcher:
     def _is_the_only_amount(self, topic: Topic, part: Phrase) -> bool:
         """Whether "how much extra do you need" can mean no other number."""
         amounts = [one for one in self.topics if one.is_number and NUMBER not in one.heads]
-        return amounts == [topic] and set(part.rest) <= topic.known | NEUTRAL
+        wished = part.personal and not part.past and not set(part.rest) & _OWED
+        return amounts == [topic] and (wished or set(part.rest) <= topic.known | NEUTRAL)
 
     def _is_elsewhere(self, topic: Topic, part: Phrase) -> bool:
         """Whether something is done with it that is not done with the fact: "the book that you return"."""
@@ -158,7 +160,7 @@ class Matcher:
         vague = not part.head or (not part.direct and part.head in NEUTRAL | self.spoken_of)
         if open_ and vague and topic.wanted and part.rest and set(part.rest) <= _CONSUMED:
             return ALIKE
-        if open_ and vague and set(part.rest) & self.subjects:  # "what would you like to borrow"
+        if open_ and vague and not part.it and set(part.rest) & self.subjects:  # "what would you like to borrow"
             wanted = topic.wanted and topic.opens in ("", "what")
             taken = set(part.rest) & (topic.uses | topic.near) - self.things - NEUTRAL
             return ALIKE if wanted or (taken and topic.heads & self.things) else 0

@@ -54,7 +54,7 @@ ADJECTIVES = frozenset(
     full complete whole entire exact precise correct valid right proper actual real own preferred
     preference desired intended wanted short brief quick little few several many
     multiple various further additional more extra other another
-    different remaining rest registered associated linked attached connected specific particular certain
+    different remaining rest registered associated linked tied attached connected specific particular certain
     following same main primary usual chosen selected needed required necessary available possible final next
     last please long longer favourite favorite
     good best suitable appropriate relevant respective high low big large great
@@ -70,7 +70,7 @@ NEUTRAL = ADJECTIVES | frozenset(
     account library member membership customer profile record file system desk help list online present moment
     mind information info matter problem issue trouble request case fault error defect situation incident month
     time today now stead town city entry verification security identification purpose purposes reference
-    confirmation difference amount question mean concern
+    confirmation difference amount question mean concern card
     """),
     )
 )
@@ -160,7 +160,7 @@ _GENITIVE = re.compile(
 _OWNER = re.compile(r"\b(?:which|what) (?:[\w-]+ )?([\w-]+)(?:'s|s') [\w-]+")
 _IS = re.compile(r"\b(what|which|who)'s\b")
 _BECOMES = re.compile(
-    r"\b(?:from (?:now|here) on|in (?:the )?future|"
+    r"\b(?:from (?:now|here) on|going forward|in (?:the )?future|"
     r"(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: (?!it\b)\w+)? to|"
     r"replac(?:e|es|ing) (?:it|this|that|the one|(?:the |your )?(?:old|current|present|existing|previous))\b)"
 )

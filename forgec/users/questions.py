@@ -32,10 +32,13 @@ _DETAILS = re.compile(r"\b(?:gather|collect|need|needed|missing|required?|questi
 _STATED = re.compile(r"\W*[\w' -]+\W*:\W*(?!(?:your|the|which|what|how|who|where|if)\b)\w", re.IGNORECASE)
 """A line that says what it names: "Name: Ann Lee" """
 _CREDENTIALS = re.compile(r"\b(?:credentials|(?:log|sign)[- ]?in (?:details|data))\b", re.IGNORECASE)
+_PAID = re.compile(r"\bwhat (?:are you|you're|you are|will you be) paying with\b", re.IGNORECASE)
+_THAT_IS = re.compile(r"\bthat is,", re.IGNORECASE)
 _MADE = re.compile(r"\bwhat made you\b|\bhow come you\b", re.IGNORECASE)
 _SHORTLY = re.compile(r"\bin (?:a few words|a word|one sentence|a sentence|short|brief)\b", re.IGNORECASE)
 _WHO = re.compile(
-    r"\b(?:what|how) (?:are you|should i) (?:called|known as|call you)\b|\b(?:what|which) user (?:are you|you are)\b"
+    r"\b(?:what|how) (?:are you|you are|you're|should i) (?:called|known as|call you)\b|\bwho the account belongs to\b|"
+    r"\bwhom? (?:i'm|i am) (?:speaking|talking) (?:with|to)\b|\b(?:what|which) user (?:are you|you are)\b"
     r"|\b(?:whose (?:account|membership|line)|on whose behalf)\b[^,.;?!+]*"
     r"|\bwho (?:are you|am i|is this|is it|do i have|is (?:calling|there|speaking))\b[^,.;?!+]*?(?=$|[,.;?!+]|\band\b)"
     r"|\bwho(?:'s| is) (?:calling|speaking|this)\b|\bwho you are\b|\b(?:with|to) whom\b[^,.;?!]*"
@@ -44,7 +47,9 @@ _WHO = re.compile(
 )
 
 _GIVE = (
-    r"(?:provide|give|tell|share|send|enter|type|state|confirm|specify|supply|let (?:me|us) (?:know|have)|list|name|"
+    r"(?:provide|give|tell|share|send|enter|confirm|specify|supply|let (?:me|us) (?:know|have)|"
+    r"(?:type|state|list|name)(?= (?:your|the|a|an|both|all|any|it|them|in|out|what|which|who|how|me|two|three|please|"
+    r"their|its|these|those)\b)|"
     r"sign in|log in|login|say|describe|indicate|clarify|reply|spell|include|verify|repeat|double-check|try again with|"
     r"identify yourself (?:with|by)|pass on|fill in|put in|key in|hand me|read (?:me|out)|re-?enter|re-?type|"
     r"dictate|mention|try (?:it|that|them|both|again)|remind me of|authenticate|begin with|start with|add me)\b"
@@ -71,6 +76,7 @@ _REQUESTS = re.compile(
         (
             rf"(?:^\W*(?:\w+, )?|\b(?:please|kindly|you|you to|then),? ){_MAYBE}{_GIVE}{_TOLD}",
             rf"\b(?:mind|by|just) {_GIVING}|\b{_GIVE} me\b{_TOLD}",
+            rf"{_OPENING}what(?:'s| is| are) your\b",
             rf"\band {_MAYBE}{_GIVE} (?:me|it|them|that|those|both)\b{_TOLD}",
         )
     ),
@@ -213,7 +219,7 @@ def _opens_list(line: str) -> bool:
 
 def _common(sentence: str) -> str:
     sentence = _SHORTLY.sub(" ", sentence)
-    sentence = _MADE.sub("why did you", sentence)
+    sentence = _PAID.sub("how you pay", _MADE.sub("why did you", _THAT_IS.sub("", sentence)))
     return _CREDENTIALS.sub("user name and password", _WHO.sub("what is your name ", sentence))
 
 
