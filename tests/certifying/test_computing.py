@@ -76,6 +76,9 @@ def test_queries_of_specs_are_answered_alike_whatever_was_changed(name: str) -> 
     ("text", "tables"),
     [
         ("EXISTS(SELECT 1 AS x FROM {loans} AS l GROUP BY l.member_id HAVING COUNT(*) > 5)", "loans"),
+        ("EXISTS(SELECT 1 AS x FROM {loans} AS l GROUP BY l.member_id HAVING COUNT(*) > 4)", "loans"),
+        ("EXISTS(SELECT 1 AS x FROM {loans} AS l WHERE l.member_id IN ('M003', 'M010') GROUP BY l.member_id "
+         "HAVING COUNT(*) = 4)", "loans"),
         ("EXISTS(SELECT 1 AS x FROM {books} AS b JOIN {loans} AS l ON l.book_id = b.book_id WHERE l.status = 'lent' "
          "GROUP BY b.book_id, b.copies HAVING COUNT(*) > b.copies)", "books loans"),
         ("EXISTS(SELECT 1 AS x FROM {members} AS m JOIN {loans} AS l ON m.member_id = l.member_id "
@@ -215,3 +218,11 @@ def test_verdicts_are_the_same(name: str) -> None:
     found = certify(computing, [computing.tasks[task] for task in names])
     assert found == certify(plain, [plain.tasks[task] for task in names])
     assert computing.executions < plain.executions / 10
+
+
+def test_decimals_have_the_places_of_their_type() -> None:
+    base = load_environment(GENERATED / "library").base("main_library")
+    query = Query("SELECT call.a AS v", (), (("a", "DECIMAL(8, 2)"),), ("v",), "")
+    twin = twin_of(query, {})
+    assert twin is not None
+    assert repr(twin(base, [Decimal(3)], {})) == repr(asked(base, query, [Decimal(3)], {}))
