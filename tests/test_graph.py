@@ -133,6 +133,19 @@ def test_a_page_needs_nothing_else_and_says_what_the_spec_says(desk: Path, tmp_p
     assert not re.search(r"(src|href)\s*=|url\(http|@import", text)
 
 
+def test_arrows_that_lead_back_stay_on_the_page() -> None:
+    text = invoke(str(SPECS / "retail.afs"), "--changes", "--format", "html").stdout
+    width = float(re.findall(r'<svg width="([\d.]+)"', text)[0])
+    curves = [
+        [float(x) for x in re.findall(r"(-?[\d.]+) -?[\d.]+", d)] for d in re.findall(r' d="(M [^"]+C[^"]+)"', text)
+    ]
+    assert any(x3 < x0 for x0, _, _, x3 in curves)
+    for x0, x1, x2, x3 in curves:
+        parts = [i / 50 for i in range(51)]
+        places = [(1 - t) ** 3 * x0 + 3 * (1 - t) ** 2 * t * x1 + 3 * (1 - t) * t**2 * x2 + t**3 * x3 for t in parts]
+        assert 0 <= min(places) and max(places) <= width
+
+
 def test_the_same_spec_is_drawn_with_the_same_bytes(desk: Path) -> None:
     assert invoke(str(desk), "--format", "html").stdout == invoke(str(desk), "--format", "html").stdout
 

@@ -30,5 +30,5 @@ def _curve(start: Box, end: Box) -> str:
     """The path of an arrow: from the right side of one box to the left side of the other, wherever that is."""
     x1, y1 = start.x + start.width, start.y + start.height / 2
     x2, y2 = end.x, end.y + end.height / 2
-    bend = max(40.0, abs(x2 - x1) / 2)
+    bend = max(40.0, (x2 - x1) / 2)  # what leads back bends little, so that it stays on the page
     return f"M {x1:g} {y1:g} C {x1 + bend:g} {y1:g}, {x2 - bend:g} {y2:g}, {x2 - 4:g} {y2:g}"
