@@ -70,6 +70,14 @@ def test_keys_in_nested_rows_lead_on() -> None:
     assert ("get_order_details", "get_product_details", link) in found
 
 
+def test_what_is_nested_in_a_result_is_read() -> None:
+    spec = check(SPECS / "retail.afs").spec
+    assert spec is not None
+    found = set(links(tool_graph(spec), "changes"))
+    link = Link("changes", "orders_payment_history")
+    assert ("modify_pending_order_payment", "get_order_details", link) in found
+
+
 def test_mermaid(desk: Path) -> None:
     result = invoke(str(desk), "--changes")
     assert result.exit_code == 0
@@ -143,7 +151,7 @@ def test_arrows_that_lead_back_stay_on_the_page() -> None:
     for x0, x1, x2, x3 in curves:
         parts = [i / 50 for i in range(51)]
         places = [(1 - t) ** 3 * x0 + 3 * (1 - t) ** 2 * t * x1 + 3 * (1 - t) * t**2 * x2 + t**3 * x3 for t in parts]
-        assert 0 <= min(places) and max(places) <= width
+        assert min(places) >= 0 and max(places) <= width
 
 
 def test_the_same_spec_is_drawn_with_the_same_bytes(desk: Path) -> None:

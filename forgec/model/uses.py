@@ -131,12 +131,25 @@ def reads_of(routine: m.Routine, spec: m.Spec) -> dict[str, list[str]]:
     direct = {p.references for one in (routine, *walk.actions_of(routine)) for p in one.parameters if p.references}
     for sql in sqls:
         direct |= tables_in(sql, spec.tables)
+    direct |= _returned_with(routine, spec)
     called = [name for name in spec.functions if any(name in functions_in(sql, spec.functions) for sql in sqls)]
     found: dict[str, list[str]] = {}
     for table in spec.tables:
         through = [name for name in called if table in tables_in(spec.functions[name].sql, spec.tables)]
         if table in direct or through:
             found[table] = [] if table in direct else through
+    return found
+
+
+def _returned_with(routine: m.Routine, spec: m.Spec) -> set[str]:
+    """The tables that are nested in the rows which a tool gives back with all that is in them."""
+    result = routine.returns if isinstance(routine, m.Tool) else None
+    found: set[str] = set()
+    for one in result.kinds or (result,) if result is not None else ():
+        around = getattr(one.shape, "table", None) if one.nested else None
+        for table in spec.tables.values():  # a table comes before those that are nested in it
+            if around is not None and table.parent in (around, *found):
+                found.add(table.name)
     return found
 
 
