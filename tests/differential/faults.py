@@ -337,6 +337,13 @@ _RUNTIME = (
         tools="drop_plates stack",
     ),
     Fault(
+        "a call that changes what other rows must agree to is not looked at when it ends",  # where no invariant is
+        _SCHEMA,
+        "*(name for tie in ties for name in tie.columns)",
+        "*()",
+        spec="cases/composite_references/spec.afs",
+    ),
+    Fault(
         "what is nested outlives its row",
         _CALL,
         "for inner in self.under(nested, tuple(row[name] for name in table.key)):\n                self.delete(",

@@ -11,13 +11,14 @@ from types import CodeType, FunctionType
 
 @dataclass(frozen=True)
 class Fault:
-    """In `module`, where `right` stands (once), `wrong` stands instead. Calls of `tools` show it soon."""
+    """In `module`, where `right` stands (once), `wrong` stands instead. Calls of `tools` of a spec show it soon."""
 
     what: str
     module: str
     right: str
     wrong: str
     tools: str = ""
+    spec: str = "differential/kitchen_sink.afs"
 
     @property
     def compiles(self) -> bool:

@@ -6,6 +6,7 @@ they call these alone, to be quick; `FORGEC_FAULTS=all` lets them call any, as t
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,28 +18,33 @@ from tests.differential.faults import FAULTS
 from tests.differential.programs import Programs
 from tests.differential.seeding import Fault
 
-KITCHEN = Path(__file__).with_name("kitchen_sink.afs")
+TESTS = Path(__file__).parents[1]
+KITCHEN = "differential/kitchen_sink.afs"
 ALL_TOOLS = os.environ.get("FORGEC_FAULTS") == "all"
 MOST = 400 if ALL_TOOLS else 80
 """So many programs must do; every run of the tests plays more."""
 
 
-@pytest.fixture(scope="module")
-def spec() -> Spec:
-    return checked(KITCHEN.read_text(encoding="utf-8"), KITCHEN.name)
+@cache
+def spec_of(path: str) -> Spec:
+    return checked((TESTS / path).read_text(encoding="utf-8"), path)
 
 
-@pytest.fixture(scope="module")
-def references(spec: Spec) -> References:
-    return References(spec)
+@cache
+def references_of(path: str) -> References:
+    return References(spec_of(path))
 
 
-@pytest.fixture(scope="module")
-def sound(spec: Spec, tmp_path_factory: pytest.TempPathFactory) -> Path:
+@cache
+def sound(path: str, folder: Path) -> Path:
     """The folder of a package without fault."""
-    folder = tmp_path_factory.mktemp("sound")
-    compiled(spec, folder)
-    return folder / spec.name
+    compiled(spec_of(path), folder)
+    return folder / spec_of(path).name
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sound")
 
 
 def first_difference(bench: Bench, most: int, tools: Sequence[str] = ()) -> int | None:
@@ -50,17 +56,17 @@ def first_difference(bench: Bench, most: int, tools: Sequence[str] = ()) -> int 
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.what.replace(" ", "_"))
-def test_a_fault_is_seen(fault: Fault, spec: Spec, sound: Path, references: References, tmp_path: Path) -> None:
+def test_a_fault_is_seen(fault: Fault, folder: Path, tmp_path: Path) -> None:
+    spec, references, package = spec_of(fault.spec), references_of(fault.spec), sound(fault.spec, folder)
     with fault.seeded():
-        if fault.compiles:
-            environment = compiled(spec, tmp_path)
-        else:
-            environment = load_environment(sound)
+        environment = compiled(spec, tmp_path) if fault.compiles else load_environment(package)
         tools = () if ALL_TOOLS else fault.tools.split()
         seen = first_difference(Bench(spec, environment, references=references), MOST, tools)
     assert seen is not None
     print(f"seen after {seen} programs")  # shown by pytest -rP
 
 
-def test_without_a_fault_nothing_is_seen(spec: Spec, sound: Path, references: References) -> None:
-    assert first_difference(Bench(spec, load_environment(sound), references=references), 50) is None
+@pytest.mark.parametrize("path", sorted({KITCHEN, *(fault.spec for fault in FAULTS)}))
+def test_without_a_fault_nothing_is_seen(path: str, folder: Path) -> None:
+    environment = load_environment(sound(path, folder))
+    assert first_difference(Bench(spec_of(path), environment, references=references_of(path)), 50) is None

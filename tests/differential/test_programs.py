@@ -18,7 +18,7 @@ from tests.shipped import ENVIRONMENTS
 
 ROOT = Path(__file__).parents[2]
 KITCHEN = Path(__file__).with_name("kitchen_sink.afs")
-FIRST, _, LAST = os.environ.get("FORGEC_PROGRAMS", "0-1000").rpartition("-")
+FIRST, _, LAST = os.environ.get("FORGEC_PROGRAMS", "0-2000").rpartition("-")
 SEED = os.environ.get("FORGEC_SEED", "usual")
 TOGETHER = 50
 """How many programs are one test."""
