@@ -16,6 +16,7 @@ from forgec.rollouts.episode import Dialogue, ending
 from forgec.rollouts.limits import Limits
 from forgec.rollouts.trajectory import HashesOf, Key, Shortfall, Spent, Times, Trajectory
 from forgec.rollouts.user_verdict import by_rules, judged
+from forgec.users.asking import Asking
 from forgec.users.glossary import glossary
 from forgec.users.user import UserPart, Users
 from forgec_runtime import AsyncEnvironment, CallTimeout, Environment, GoldError, Reward, Task, TaskError, WorkerError
@@ -158,6 +159,7 @@ class Runner:
             return episode, episode.briefing
 
         episode, briefing = await self.front.ask(begin)
+        asking = Asking(briefing, self._words)
         agent_meter, user_meter = Meter(), Meter()
         scope = f"{environment.name}/{task.name}/{job.seed}/{job.trial}"
 
@@ -169,7 +171,7 @@ class Runner:
         )
         user = setup.users(
             UserPart(
-                briefing,
+                asking,
                 self._user_tools,
                 environment.name,
                 task.name,
@@ -178,7 +180,6 @@ class Runner:
                 f"{scope}/user",
                 judge,
                 user_meter,
-                self._words,
             )
         )
         dialogue = Dialogue(
@@ -186,7 +187,7 @@ class Runner:
         )  # fmt: skip
         end = await dialogue.play(environment.policy)
         reward = await judge()
-        verdict = by_rules(dialogue.messages, end, briefing, self._words)
+        verdict = by_rules(dialogue.messages, end, asking)
         judge_meter = Meter()
         if verdict.mask is None and setup.judge is not None:
             model = setup.judge.endpoint.model

@@ -10,8 +10,8 @@ from forgec.dialogue import Message
 from forgec.llm.client import Client
 from forgec.llm.spending import Meter
 from forgec.rollouts.trajectory import UserVerdict
+from forgec.users.asking import Asking
 from forgec.users.errors import Finding, Kind, findings
-from forgec.users.glossary import Glossary
 from forgec_runtime import Briefing
 from forgec_runtime.says import spoken
 
@@ -30,9 +30,9 @@ MAX_TEXT = 20_000
 """How many characters of a message the judge is shown."""
 
 
-def by_rules(messages: Sequence[Message], end: str, briefing: Briefing, words: Glossary) -> UserVerdict:
+def by_rules(messages: Sequence[Message], end: str, asking: Asking) -> UserVerdict:
     """The verdict of the rules: undecided where they found something that free text does not settle."""
-    found: Sequence[Finding] = findings(messages, end, briefing, words)
+    found: Sequence[Finding] = findings(messages, end, asking)
     sure = next((one for one in found if one.sure), None)
     first = sure or (found[0] if found else None)
     if first is None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from forgec.users.choosing import Choice
 from forgec.users.glossary import Glossary
@@ -64,11 +65,19 @@ class Asking:
     """Finds the facts that messages ask for, among those of one briefing."""
 
     def __init__(self, briefing: Briefing, words: Glossary) -> None:
-        self.topics = topics(briefing, words)
+        self.briefing, self.words = briefing, words
         self._docs = {fact.name: fact.doc for fact in briefing.facts}
-        texts = [briefing.intent, *(one.text for one in briefing.requests), *(fact.doc for fact in briefing.facts)]
-        told = frozenset(word for text in texts for word in meanings(text))
-        self.matcher = Matcher(self.topics, words, told)
+        self._read: dict[str, Reading] = {}
+
+    @cached_property
+    def topics(self) -> list[Topic]:
+        return topics(self.briefing, self.words)
+
+    @cached_property
+    def matcher(self) -> Matcher:
+        told = self.briefing
+        texts = [told.intent, *(one.text for one in told.requests), *(fact.doc for fact in told.facts)]
+        return Matcher(self.topics, self.words, frozenset(word for text in texts for word in meanings(text)))
 
     def alike(self, name: str) -> frozenset[str]:
         """The facts that are described as this one is, which no question can tell apart; it is among them."""
@@ -80,7 +89,12 @@ class Asking:
         return self.read(text).asked
 
     def read(self, text: str) -> Reading:
-        """What a message asks for."""
+        """What a message asks for. It is remembered: the user reads it, and who looks at what the user did."""
+        if text not in self._read:
+            self._read[text] = self._reading(text)
+        return self._read[text]
+
+    def _reading(self, text: str) -> Reading:
         found: list[Topic] = []
         unclear: list[list[Topic]] = []
         for question in questions(text):

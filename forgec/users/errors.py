@@ -10,11 +10,10 @@ from typing import Literal, TypeAlias
 
 from forgec.dialogue import Message
 from forgec.users.asking import Asking
-from forgec.users.glossary import Glossary
 from forgec.users.questions import sentences
 from forgec.users.values import said, spoken
 from forgec.users.wording import meanings
-from forgec_runtime import Briefing, Known
+from forgec_runtime import Known
 
 Kind: TypeAlias = Literal["invented", "withheld", "contradicted", "outside", "early", "never"]
 """What a user does wrong: it states what it was not given, keeps back what it is asked for, says otherwise than before,
@@ -55,10 +54,10 @@ class Finding:
 
 
 def findings(
-    messages: Sequence[Message], end: str, briefing: Briefing, words: Glossary
+    messages: Sequence[Message], end: str, asking: Asking
 ) -> list[Finding]:  # fmt: skip
     """What a user did wrong in a dialogue that is over, in the order of its messages."""
-    reader = _Reader(briefing, words)
+    reader = _Reader(asking)
     for turn, message in enumerate(messages):
         reader.read(turn, message)
     reader.close(end)
@@ -68,14 +67,14 @@ def findings(
 class _Reader:
     """Reads a dialogue message by message."""
 
-    def __init__(self, briefing: Briefing, words: Glossary) -> None:
-        self.briefing, self.words = briefing, words
-        self.asking = Asking(briefing, words)
+    def __init__(self, asking: Asking) -> None:
+        self.asking, self.briefing = asking, asking.briefing
+        briefing = self.briefing
         self.facts = {fact.name: fact for fact in briefing.facts if fact.value is not None}
         texts = [briefing.intent, *(one.text for one in briefing.requests)]
         texts += [f"{fact.doc} {fact.name.replace('_', ' ')} {spoken(fact.value)}" for fact in self.facts.values()]
         self.known = " \n ".join(texts)
-        self.subjects = set(meanings(self.known)) | words.subjects
+        self.subjects = set(meanings(self.known)) | asking.words.subjects
         self.said: list[str] = []
         self.asked: tuple[str, ...] = ()
         self.owed: dict[str, int] = {}

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from forgec.dialogue import Message, Transcript, Utterance
-from forgec.users.asking import Asking
 from forgec.users.instructed import Instructions
 from forgec.users.questions import sentences, wants_to_know
 from forgec.users.speech import first_person
@@ -56,14 +55,7 @@ class ScriptedUser:
         """The requests that it has made, the last one first."""
         self.dead_ends = 0
         self.confirmed: Counter[str] = Counter()
-        self._asking: Asking | None = None
         self._instructions: Instructions | None = None
-
-    @property
-    def asking(self) -> Asking:
-        if self._asking is None:
-            self._asking = Asking(self.part.briefing, self.part.words)
-        return self._asking
 
     @property
     def instructions(self) -> Instructions:
@@ -133,7 +125,7 @@ class ScriptedUser:
         """The facts that are asked for. Where the message does not tell which of several, it is the one of the request
         that was made last, of those that were not told yet.
         """
-        reading = self.asking.read(text)
+        reading = self.part.asking.read(text)
         chosen = set(reading.asked)
         for group in reading.unclear:
             chosen.add(self._of(group, chosen))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from forgec.dialogue import Transcript, Utterance
 from forgec.llm.spending import Meter
-from forgec.users.glossary import Glossary
+from forgec.users.asking import Asking
 from forgec_runtime import Briefing, Reward
 
 
@@ -32,8 +32,8 @@ class User(Protocol):
 class UserPart:
     """What the user of one episode is given. It holds nothing of the plan, and no rows."""
 
-    briefing: Briefing
-    """What it wants and knows: intent, requests in their order, facts."""
+    asking: Asking
+    """Finds what it is asked for, among what it knows."""
     tools: Sequence[dict[str, Any]]
     """The tools of its own side, as OpenAI function schemas."""
     environment: str
@@ -46,8 +46,11 @@ class UserPart:
     """The reward as the episode stands, for users that stop by a rule on the state."""
     meter: Meter
     """Counts what it costs, where a model plays it."""
-    words: Glossary = field(default_factory=Glossary)
-    """What the environment says of its own words."""
+
+    @property
+    def briefing(self) -> Briefing:
+        """What it wants and knows: intent, requests in their order, facts."""
+        return self.asking.briefing
 
 
 Users: TypeAlias = Callable[[UserPart], User]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from forgec.dialogue import Message
+from forgec.users.asking import Asking
 from forgec.users.errors import Finding, findings
 from forgec.users.glossary import glossary
 from forgec_runtime import Environment, load_environment
@@ -30,7 +31,7 @@ def environment(name: str) -> Environment:
 def found(one: dict[str, Any]) -> list[Finding]:
     env = environment(one["environment"])
     messages = [Message(role=role, content=text) for role, text in one["messages"]]
-    return findings(messages, one["end"], env.reset(one["task"]).briefing, glossary(env))
+    return findings(messages, one["end"], Asking(env.reset(one["task"]).briefing, glossary(env)))
 
 
 def figures(half: str) -> tuple[float, float, list[str]]:
@@ -59,7 +60,7 @@ def test_errors_of_users_are_found_and_others_are_not(half: str) -> None:
 def test_long_texts_are_read_in_bounded_time() -> None:
     """Quadratic patterns would take minutes for these."""
     env = environment("library")
-    briefing, words = env.reset("settle_the_overdue").briefing, glossary(env)
+    asking = Asking(env.reset("settle_the_overdue").briefing, glossary(env))
     for text in ("a@" * 50_000, "1-" * 50_000, "1.2." * 25_000, "x" * 100_000):
         messages = [Message(role="assistant", content=text), Message(role="user", content=text)]
-        findings(messages, "satisfied", briefing, words)
+        findings(messages, "satisfied", asking)

@@ -10,6 +10,7 @@ from typing import Any
 
 from forgec.dialogue import Message, Utterance
 from forgec.llm.spending import Meter
+from forgec.users.asking import Asking
 from forgec.users.glossary import glossary
 from forgec.users.scripted import CONTENT, GIVES_UP, GO_ON, NOT_HEARD, UNKNOWN, ScriptedUser
 from forgec.users.speech import first_person
@@ -29,7 +30,8 @@ def part(name: str, task: str, *, paid: Sequence[bool] = ()) -> UserPart:
         return Reward(1.0) if left and left.pop(0) else unpaid
 
     tools = [tool.schema for tool in env.user_tools.values()]
-    return UserPart(episode.briefing, tools, name, task, 0, 0, "", judge, Meter(), glossary(env))
+    asking = Asking(episode.briefing, glossary(env))
+    return UserPart(asking, tools, name, task, 0, 0, "", judge, Meter())
 
 
 def talk(user: ScriptedUser, *texts: str) -> list[Utterance]:
@@ -68,11 +70,13 @@ def test_of_facts_that_are_described_alike_it_tells_the_one_that_is_meant() -> N
         (Asked("a", "Cancel #W1.", ()), Asked("b", "Send #W2 elsewhere, or else #W3.", ("a",))),
         tuple(Known(name, value, "the order number") for name, value in (("o", "#W1"), ("p", "#W2"), ("q", "#W3"))),
     )
-    user = ScriptedUser(replace(part("retail", "swap_the_mug"), briefing=briefing))
+    given = part("retail", "swap_the_mug")
+    given = replace(given, asking=Asking(briefing, given.asking.words))
+    user = ScriptedUser(given)
     which = "What is the order number?"
     answers = talk(user, which, "It is cancelled.", which, which, "What are the order numbers?")
     assert [one.reveals for one in answers[1:]] == [("o",), (), ("p",), ("q",), ("o", "p", "q")]
-    every = ScriptedUser(replace(part("retail", "swap_the_mug"), briefing=briefing))
+    every = ScriptedUser(given)
     assert talk(every, "Tell me the order number; the order number; the order number.")[1].reveals == ("o", "p", "q")
 
 
