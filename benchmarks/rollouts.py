@@ -3,9 +3,10 @@
     .venv/bin/python -m benchmarks.rollouts [--quick]
 
 The agent looks nine times at something in the library and then says that it is done, which its user is content with; a
-step is one of its turns, with the call that it makes. Over HTTP the model is a server in a process of its own on this
-machine, which answers at once; the client's share is what its requests cost when nobody plays. Processor time is that
-of this process, all threads. Nothing else should run.
+step is one of its turns, with the call that it makes. Once the gold agent goes through all tasks of the library, and
+asks the scripted user for what it needs. Over HTTP the model is a server in a process of its own on this machine, which
+answers at once; the client's share is what its requests cost when nobody plays. Processor time is that of this process,
+all threads. Nothing else should run.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
@@ -26,9 +27,10 @@ from forgec.llm.client import Client, Endpoint
 from forgec.llm.spending import Meter
 from forgec.rollouts import players
 from forgec.rollouts.agents.agent import Agents, Tools
+from forgec.rollouts.agents.built_in import GoldPlayer
 from forgec.rollouts.agents.endpoint import EndpointPlayer
 from forgec.rollouts.agents.python_function import FunctionPlayer
-from forgec.rollouts.run import Runner, Setup, Side, jobs_of
+from forgec.rollouts.run import Job, Runner, Setup, Side, jobs_of
 from forgec_runtime import AsyncEnvironment, Environment, load_environment
 
 LIBRARY = Path(__file__).parent.parent / "generated" / "library"
@@ -86,7 +88,14 @@ class Model:
 
 
 async def played(environment: Environment, agents: Agents, episodes: int, at_once: int) -> Figures:
-    """What so many episodes take."""
+    """What so many episodes of looking take."""
+    figures = await run(environment, agents, "briefed", jobs_of([environment.tasks[TASK]], 0, episodes), at_once)
+    assert figures.steps == episodes * (LOOKS + 1)
+    return figures
+
+
+async def run(environment: Environment, agents: Agents, user_name: str, jobs: Sequence[Job], at_once: int) -> Figures:
+    """What episodes with a user take."""
     turns = 0
 
     def done(trajectory: Any) -> None:
@@ -94,14 +103,13 @@ async def played(environment: Environment, agents: Agents, episodes: int, at_onc
         trajectory.line()
         turns += trajectory.turns
 
-    user = players.user("briefed")
+    user = players.user(user_name)
     async with AsyncEnvironment(environment) as front:
         runner = Runner(environment, front, Setup(Side("it"), user.side, agents, user.play), done, [])
         wall, cpu = time.perf_counter(), time.process_time()
-        stopped = await runner.play(jobs_of([environment.tasks[TASK]], 0, episodes), at_once)
+        stopped = await runner.play(jobs, at_once)
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     assert not stopped, stopped
-    assert turns == episodes * (LOOKS + 1)
     return Figures(turns, wall, cpu)
 
 
@@ -173,6 +181,10 @@ async def table(scale: int) -> None:
         await played(environment, agents, 64, 64)
         found = await played(environment, agents, 512 * scale, 1024)
         line(f"  {tool}", f"{found.rate:,.0f} steps/s", f"{found.cpu_ms:.3f} ms of processor a step")
+    tasks = list(environment.tasks.values())
+    await run(environment, GoldPlayer, "scripted", jobs_of(tasks, 0, 1), 1024)
+    found = await run(environment, GoldPlayer, "scripted", jobs_of(tasks, 0, 12 * scale), 1024)
+    line("  gold, and the scripted user", f"{found.rate:,.0f} steps/s", f"{found.cpu_ms:.3f} ms of processor a step")
     server = subprocess.Popen(
         [sys.executable, "-m", "benchmarks.rollouts", "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
