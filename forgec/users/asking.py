@@ -33,6 +33,7 @@ _SOMEBODY = re.compile(r"\b(?:that|which) (?!I\b)([A-Z]\w+) (?:has|had|is|was|us
 """Who has what is asked about: "the address that Ann has given us"."""
 _OTHERS = re.compile(r"\b(?:his|her|their)\b(?! (?:numbers?|titles?|names?)\b)", re.IGNORECASE)
 """What is asked about is somebody else's; not "the tickets and their numbers"."""
+_AND_NUMBER = re.compile(r"\W*(?:what|which) number\W*", re.IGNORECASE)
 _LISTING = frozenset("(:-\u2013\u2014")
 """What stands before the parts of something that are asked for: "your address (street and city)"."""
 _ABOUT = re.compile(r"\W*(?:for|about|regarding|concerning|on) (?:the|your|that|this)\b", re.IGNORECASE)
@@ -41,7 +42,9 @@ _CHECKS = re.compile(r"\b(?:is (?:it|that|this)|correct|right)\b[^?]*\?", re.IGN
 _THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
 _THEY = re.compile(r"\b(?:they|those)\W*$", re.IGNORECASE)
 _BY_MEANS = re.compile(r"\b(?:with|by|using|through|via)\b", re.IGNORECASE)
-_IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read")))
+_IT_MAY = frozenset(
+    map(concept, ("say", "called", "titled", "spell", "read", "slowly", "below", "here", "appears", "carefully"))
+)
 """What "it" may do in a question for what it stands for: "what should it say"."""
 _WISHES = re.compile(r"\b(?:would you like|do you want|do you wish|should)\b", re.IGNORECASE)
 _EITHER = re.compile(
@@ -150,6 +153,8 @@ class Asking:
             clause = part.wh == "which" and bool(part.rest)
             checked = question.sentence if _CHECKS.search(question.sentence) else ""
             found = [topic for topic in found if not said(topic.value, [text if NUMBER in topic.heads else checked])]
+            if _AND_NUMBER.fullmatch(text) and meant and not any(NUMBER in topic.heads for topic in meant[-1][0]):
+                continue  # "which street, and what number"
             leads = part.head in self.matcher.things and texts[place + 1 :] and _ABOUT.match(text)
             if not found or within or leads:
                 continue

@@ -24,6 +24,10 @@ _AGAIN = re.compile(
     re.IGNORECASE,
 )
 """How an agent asks for something other than what it was given."""
+_YOU = re.compile(r"\byou(?:'\w+)?\b", re.IGNORECASE)
+"""What speaks of what the user wants, and not of what is done already."""
+_NEXT = re.compile(r"\b(?:next|other|another|also|else|now)\b", re.IGNORECASE)
+"""How it goes on to another request than that of which it spoke."""
 _ELSE = re.compile(r"\b(?:instead|alternatively?|otherwise|in (?:its|their) (?:stead|place))\b", re.IGNORECASE)
 
 
@@ -64,7 +68,9 @@ class Choice:
             found = [topic for topic in found if topic.is_new == new]
         found = self._of_request(found, beside)
         common = self.matcher.things | NEUTRAL | frozenset.intersection(*(topic.base for topic in found))
-        before = self.before if part.nouns and not any(map(str.isdigit, self.before)) else ""
+        before = (
+            self.before if (part.nouns or _YOU.search(self.before)) and not any(map(str.isdigit, self.before)) else ""
+        )
         for heard in (part.concepts, *(frozenset(meanings(text)) for text in (self.question.sentence, before))):
             scores = [len((heard & (topic.near | topic.base)) - common) for topic in found]
             if max(scores) > min(scores):
@@ -98,7 +104,9 @@ class Choice:
         """Of several facts those of the request of which a question has a value, or another fact."""
         things = [topic for topic in self.matcher.topics if topic.heads & self.matcher.things]
         spoken_of = [topic for topic in things if said(topic.value, [self.question.sentence])]
-        for others in (spoken_of, beside):
+        before = [one for one in things if any(map(str.isdigit, self.before)) and said(one.value, [self.before])]
+        before = [] if _NEXT.search(self.question.sentence) else before
+        for others in (spoken_of, beside, before):
             places = frozenset[int]().union(*(topic.told_in for topic in others))
             found = [topic for topic in found if topic.told_in & places] or found
         return found

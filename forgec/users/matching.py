@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 
 from forgec.users.glossary import Glossary
+from forgec.users.kinds import named
 from forgec.users.phrases import ADJECTIVES, NEUTRAL, Phrase
 from forgec.users.topics import (
     ADDRESS,
@@ -22,7 +23,7 @@ from forgec.users.topics import (
     TITLE,
     Topic,
 )
-from forgec.users.wording import concept
+from forgec.users.wording import concept, meanings
 
 _WHERE, _AREA, _REASON, _PAY, _AMOUNT, _METHOD = (
     concept(word) for word in ("where", "area", "reason", "pay", "amount", "method")
@@ -53,6 +54,10 @@ class Matcher:
         self.names = [topic for topic in self.topics if topic.heads & {FIRST, LAST}]
         self.heads = frozenset[str]().union(*(topic.heads for topic in self.topics))
 
+        self.values = frozenset(
+            word for one in self.topics if isinstance(one.value, str) for word in meanings(one.value)
+        )
+        """The words of all that the user could tell."""
         self.known = self.heads | self.spoken_of | self.things | NEUTRAL
         """What can be said of the user's facts."""
 
@@ -70,7 +75,18 @@ class Matcher:
         best = max((score for score, topic in scored if topic in fitting), default=0.0)
         found = [topic for score, topic in scored if topic in fitting and score > best - 1e-9]
         numbered = [topic for topic in found if topic.ordinals & part.ordinals]
-        return found if OTHER in part.rest else numbered or found
+        return (found if OTHER in part.rest else numbered or found) or self._by_kind(part)
+
+    def _by_kind(self, part: Phrase) -> list[Topic]:
+        """The facts of the kind that its noun is of, where none has the noun itself."""
+        if part.head in self.heads:
+            return []
+        done = part.rest if part.wh in ("what", "which") and not part.nouns else ()
+        for head in (head for word in (part.head, *done) for head in named(word)):
+            found = self.match(part.about(head)) if head in self.heads else []
+            if found:
+                return found
+        return []
 
     def whole(self, part: Phrase) -> list[Topic]:
         """The parts of an address or a name that is asked for as one."""
@@ -206,7 +222,7 @@ class Matcher:
             return before and beside <= known | ADJECTIVES and set(part.on) <= known | NEUTRAL
         if part.head not in IDENTIFYING | {ADDRESS}:
             known = known | self.spoken_of | topic.uses
-        return beside | set(part.on) <= known | NEUTRAL
+        return beside | set(part.on) <= known | NEUTRAL | self.values
 
 
 def _of_one_time(found: list[Topic], part: Phrase) -> list[Topic]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from forgec.users.kinds import plain
 from forgec.users.wording import ORDINALS, content, meanings, tokens
 
 MAX_TEXT = 5_000
@@ -29,29 +30,25 @@ _ITEM = re.compile(r"[ \t]*(?:[-*\u2022]|\(?\d{1,2}[.)])[ \t]+(.*)")
 """A line of a list."""
 _DETAILS = re.compile(r"\b(?:gather|collect|need|needed|missing|required?|questions?|ask)\b.*:\W*$", re.IGNORECASE)
 """A line whose list is of what is asked for."""
+_COUNTED = re.compile(
+    r"\b(?:two|three|four|a few|few|a couple of|one more|last|next|only|one) (?:(?:more|quick|last|other) )*"
+    r"(?:things?|bits|gaps|questions?|details|pieces)\b[^:]*$",
+    re.IGNORECASE,
+)
+"""What says how many things are asked for, which it names behind a colon."""
 _STATED = re.compile(r"\W*[\w' -]+\W*:\W*(?!(?:your|the|which|what|how|who|where|if)\b)\w", re.IGNORECASE)
 """A line that says what it names: "Name: Ann Lee" """
 _CREDENTIALS = re.compile(r"\b(?:credentials|(?:log|sign)[- ]?in (?:details|data))\b", re.IGNORECASE)
-_PAID = re.compile(r"\bwhat (?:are you|you're|you are|will you be) paying with\b", re.IGNORECASE)
 _THAT_IS = re.compile(r"\bthat is,", re.IGNORECASE)
-_MADE = re.compile(r"\bwhat made you\b|\bhow come you\b", re.IGNORECASE)
 _SHORTLY = re.compile(r"\bin (?:a few words|a word|one sentence|a sentence|short|brief)\b", re.IGNORECASE)
-_WHO = re.compile(
-    r"\b(?:what|how) (?:are you|you are|you're|should i) (?:called|known as|call you)\b|\bwho the account belongs to\b|"
-    r"\bwhom? (?:i'm|i am) (?:speaking|talking) (?:with|to)\b|\b(?:what|which) user (?:are you|you are)\b"
-    r"|\b(?:whose (?:account|membership|line)|on whose behalf)\b[^,.;?!+]*"
-    r"|\bwho (?:are you|am i|is this|is it|do i have|is (?:calling|there|speaking))\b[^,.;?!+]*?(?=$|[,.;?!+]|\band\b)"
-    r"|\bwho(?:'s| is) (?:calling|speaking|this)\b|\bwho you are\b|\b(?:with|to) whom\b[^,.;?!]*"
-    r"|\bidentify yourself\b(?! (?:with|by)\b)",
-    re.IGNORECASE,
-)
 
 _GIVE = (
     r"(?:provide|give|tell|share|send|enter|confirm|specify|supply|let (?:me|us) (?:know|have)|"
     r"(?:type|state|list|name)(?= (?:your|the|a|an|both|all|any|it|them|in|out|what|which|who|how|me|two|three|please|"
     r"their|its|these|those)\b)|"
     r"sign in|log in|login|say|describe|indicate|clarify|reply|spell|include|verify|repeat|double-check|try again with|"
-    r"identify yourself (?:with|by)|pass on|fill in|put in|key in|hand me|read (?:me|out)|re-?enter|re-?type|"
+    r"identify yourself (?:with|by)|let's have|(?:start|set) (?:me|us) off with|try me with|write out|"
+    r"(?:type|state)(?= yours\b)|pass on|fill in|put in|key in|hand me|read (?:me|out)|re-?enter|re-?type|"
     r"dictate|mention|try (?:it|that|them|both|again)|remind me of|authenticate|begin with|start with|add me)\b"
 )
 _GIVING = (
@@ -88,12 +85,15 @@ _NEEDS = re.compile(
         (
             rf"\b(?:i|we)(?:'ll|'d|'m|'re)? (?:will |would |do |am |are )?{_MAYBE}(?:(?:be )?need(?:ing)?|require|"
             r"going to (?:need|ask)|(?:need|have|want|like|must) to (?:know|have|ask)|must know|missing|lacking|"
-            r"waiting for|don't have (?=your|the)|"
+            r"waiting for|don't have (?=your|the|its)|"
+            r"(?:have|'ve) yet to (?:hear|get|see|learn)|"
             r"(?:didn't|did not|couldn't|could not) (?:quite )?(?:catch|get|hear|understand|make out)|"
             r"(?:can't|cannot|could not|couldn't) [^,]*\bwithout)\b(?! (?:you )?to\b)",
             r"\b(?:need|trouble|bother|ask) you for\b|\b(?:help|useful) to know\b|\bwondering\b|\bhow about\b",
             r"\b(?:i need|missing|lacking|left|needed|required)(?: now| still)? (?:is|are)\b",
             r"\b(?:things?|details?|questions?|points?) (?:are |is )?(?:still )?(?:left|missing|open|needed)\b",
+            r"^\W*(?:just|only|still) need\b|\binsists on\b|\bnothing \w+ without\b|"
+            r"^\W*have you got (?=another|a different|some other)",
             r"\b(?:requires|needs)(?= (?:your|two|three|both|the following)\b)",
             rf"\b(?:can|could|may|might) (?:i|we) {_MAYBE}(?:have|get|ask|know|see|take)\b",
             r"\bdo you (?:happen to )?(?:know|have|remember|recall)\b",
@@ -107,7 +107,7 @@ _NEEDS = re.compile(
 """How it says that it needs something, or has not got it."""
 _LACKING = re.compile(
     r"\b(?:is|are) (?:still |also |all )?(?:missing|needed|required|necessary|all i need|what i need|enough)\b|"
-    r"\b(?:would|will) (?:do|suffice|be enough)\b|\bplease\W*$",
+    r"\b(?:would|will) (?:do|suffice|be enough|get us there)\b|\bplease\W*$",
     re.IGNORECASE,
 )
 """How a clause says that what it began with is wanted."""
@@ -146,6 +146,20 @@ _RESUMES = re.compile(r"(?:and|plus) (?:the|your)\b", re.IGNORECASE)
 """What goes on with what is asked for, behind what it is for: "your name, so that I can find you, and the title"."""
 _ONLY = re.compile(r"\W*(?:but|just|only)\b", re.IGNORECASE)
 _FIRST = re.compile(r"^\W*(?:first|firstly|next|finally)\b\W*(?:of all\W*)?(?=(?:your|the)\b)", re.IGNORECASE)
+_VERBLESS = rf"(?:(?!{_AUX}|\b\w+ed\b|\bhere\b|\bthere\b)[\w' -])+"
+_BARE = re.compile(
+    rf"\W*(?:your {_VERBLESS}(?:,(?: and)? (?:the|your|then) {_VERBLESS})*|"
+    rf"{_VERBLESS} first, (?:and )?then {_VERBLESS})"
+    r"(?:, (?:if you (?:would|don't mind|can|could|like)\b[^.]*|and (?:we're|you're|i'm|we are|you are) \w+))?\W*$|"
+    rf"\W*{_VERBLESS}, and (?:we're|you're|i'm|we are|you are) (?:off|set|in|there|good|ready)\W*$",
+    re.IGNORECASE,
+)
+"""A sentence without a verb, which names what it wants: "Your name, and the password along with it." """
+_AFTER = re.compile(
+    r", (?:if you (?:would|don't mind|can|could|like)\b|and (?:we're|you're|i'm|we are|you are) |so (?:that )?I )",
+    re.IGNORECASE,
+)
+"""What may stand behind that."""
 _NAMES = re.compile(r"\W*(?:your|the)\b", re.IGNORECASE)
 _YOURS = re.compile(r"\s*:\s*your\b", re.IGNORECASE)
 """What is named behind a colon as the user's."""
@@ -154,7 +168,7 @@ _OFFERS = re.compile(r"\W*(?:and |so |or )?\w+ (?:me|us|i|we|you)\b", re.IGNOREC
 _UNFINISHED = re.compile(r"\b(?:is|are|would be|will be|to)\s*(?:\.\.\.+|\u2026)\s*\??$", re.IGNORECASE)
 _PURPOSE = re.compile(
     r"\b(?:in order to|to (?:verify|look|locate|find|get started|sign you|log you|authenticate|identify|proceed|pull|"
-    r"access|help|clear|go on|continue|confirm that))\b",
+    r"access|help|clear|go on(?! (?:the|a|your)\b)|continue|confirm that))\b",
     re.IGNORECASE,
 )
 EXCEPT = re.compile(
@@ -188,7 +202,7 @@ def questions(text: str) -> Iterator[Question]:
     for said, sentence in _read(text):
         asked = _asked(sentence) or ""
         opening = sentence[: max(sentence.find(asked[:12]), 0)] if asked else ""
-        yield Question(sentence, asked, before + opening)
+        yield Question(said, asked, before + opening)
         before += f"{said}\n"
 
 
@@ -219,8 +233,7 @@ def _opens_list(line: str) -> bool:
 
 def _common(sentence: str) -> str:
     sentence = _SHORTLY.sub(" ", sentence)
-    sentence = _PAID.sub("how you pay", _MADE.sub("why did you", _THAT_IS.sub("", sentence)))
-    return _CREDENTIALS.sub("user name and password", _WHO.sub("what is your name ", sentence))
+    return _CREDENTIALS.sub("user name and password", plain(_THAT_IS.sub("", sentence)))
 
 
 def sentences(text: str) -> list[str]:
@@ -241,10 +254,12 @@ def _asked(sentence: str) -> str | None:
     question = sentence.rstrip().endswith("?")
     asked, apart, going, paused = list[str](), list[str](), "", False
     pieces = ["", *_JOINT.split(sentence)]
-    for joint, text in zip(pieces[::2], pieces[1::2], strict=True):
+    for place, (joint, text) in enumerate(zip(pieces[::2], pieces[1::2], strict=True)):
         clause = joint + text
         if joint == ":" and going == "stated":
-            going, apart = "", []
+            going, apart = ("asked" if asked and _NAMES.match(text) else ""), []
+        if joint == ":" and not asked and _COUNTED.search("".join(pieces[: 2 * place + 1])):
+            going, asked = "asked", [" "]
         found = _request(text, question)
         if found is not None:
             asked.append(joint + found if asked else found)
@@ -269,7 +284,8 @@ def _asked(sentence: str) -> str | None:
         body, beside = "".join(asked), "".join(apart)
         return body if meanings(body) or not meanings(beside) else beside
     bare, first = _FIRST.subn("", "".join(apart))
-    return bare if not going and (question or first or _YOURS.match(bare)) and _fragment(bare) else None
+    meant = question or first or _YOURS.match(bare) or _BARE.match(sentence)
+    return bare if (not going or _AFTER.search(sentence)) and meant and _fragment(bare) else None
 
 
 def _request(text: str, question: bool) -> str | None:

@@ -80,6 +80,13 @@ def test_of_facts_that_are_described_alike_it_tells_the_one_that_is_meant() -> N
     assert talk(every, "Tell me the order number; the order number; the order number.")[1].reveals == ("o", "p", "q")
 
 
+def test_where_a_message_does_not_tell_which_fact_it_means_none_is_told() -> None:
+    user = library("lend_book_e8daa097")
+    said = talk(user, "Which book is it?", "Which book are you bringing back?")
+    assert [one.reveals for one in said[1:]] == [(), ("title",)]
+    assert said[1].text == UNKNOWN
+
+
 def test_it_declines_what_it_does_not_want_and_agrees_to_the_rest() -> None:
     said = talk(library("not_while_suspended"), "Shall I take the book back?", "Are you going to pay anything today?")
     assert said[1].text == "Yes, please."

@@ -1,0 +1,137 @@
+"""Kinds of things that users are asked for, and how they are asked for in words that no documentation has.
+
+A kind has nouns of its own ("digits" of a phone number, "sum" of an amount), and questions in which it is not named at
+all ("who are you", "what did the trick"). A fact is of a kind if one of its nouns is among those of the kind. What asks
+for a kind is read as its plain question, and means the facts of it only where nothing is held that has the noun itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from forgec.users.wording import concept, listed
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of fact."""
+
+    heads: tuple[str, ...]
+    """The nouns of the facts that are of it, as concepts; those that come first are meant before the others."""
+    nouns: frozenset[str]
+    """Nouns that ask for it, as concepts."""
+    questions: tuple[tuple[re.Pattern[str], str], ...]
+    """How it is asked for without a noun, and what that comes to."""
+
+
+_END = r"[^,.;?!+\n]*"
+_WITHIN = r"[^,.;?!+\n]*?"
+_MENDED = r"(?:fix(?:ed)?|solved?|sorted(?: out)?|put right|resolved|repaired|mended|cured|dealt with|sort(?: it)? out)"
+
+
+def _kind(heads: str, nouns: str, **questions: str) -> Kind:
+    asked = tuple(
+        (re.compile(rf"\b(?:{one})", re.IGNORECASE), f"{plain.replace('_', ' ').strip()} ")
+        for plain, one in questions.items()
+    )
+    return Kind(tuple(map(concept, heads.split())), frozenset(map(concept, listed(nouns))), asked)
+
+
+KINDS = (
+    _kind(
+        "fullname username name", "name identity",
+        what_is_your_name=
+        rf"(?:what|how) (?:are you|you are|you're|should i) (?:called|known as|call you)\b|"
+        r"who the account belongs to\b|"
+        rf"whom? (?:i'm|i am) (?:speaking|talking) (?:with|to)\b|(?:what|which) user (?:are you|you are)\b|"
+        rf"(?:under )?(?:whose (?:account|membership|line|list|record|profile|name)|on whose behalf)\b{_END}|"
+        r"who(?:'s| is)? (?:are you|am i|it|do i have|calling|speaking|this|there|at the)\b"
+        rf"{_WITHIN}(?=$|[,.;?!+\n]|\band\b)|who you are\b|"
+        rf"(?:with|to) whom\b{_END}|identify yourself\b(?! (?:with|by)\b)",
+    ),
+    _kind("user", "userid login"),
+    _kind(
+        "phone number", "digit",
+        what_is_your_phone_number=
+        rf"(?:for |on )?(?:which|what) line\b(?! of)|how do people (?:reach|call) you\b{_END}|"
+        rf"what do people (?:dial|call)\b{_END}|"
+        rf"(?:where|how) (?:can|could|do|may) (?:i|we) (?:call|ring|phone) you\b{_END}",
+    ),
+    _kind("zip", "code", the_zip_code=r"the (?:five|5)-digit code(?: (?:of|from|in) your \w+(?: address)?)?"),
+    _kind(
+        "password", "secret passphrase credential",
+        the_password=r"(?:the |your )?secret (?:part|bit|one|half|piece|word|phrase)\b",
+    ),
+    _kind(
+        "amount sum gigabyte", "sum figure amount",
+        how_much_would_you_like_to_pay=
+        r"what (?:you(?:'d| would) like|you want|do you want|would you like|are you able|you can|can you) (?:to )?"
+        r"(?:hand over|pay|put down|contribute)(?! (?:with|by)\b)",
+    ),
+    _kind(
+        "method payment pay", "mode way means method",
+        how_you_pay=
+        rf"what (?:are you|you're|you are|will you be|'?ll you be|you'll be) paying with\b|"
+        rf"what'll you be paying with\b|"
+        rf"what (?:is |the (?:difference|price|amount|rest) )?{_WITHIN}(?:charged? (?:it |this |that )?to|"
+        rf"paid (?:from|with|by))\b|by what means\b",
+    ),
+    _kind(
+        "reason", "reason cause motive grounds",
+        what_is_the_reason=r"what(?:'s| is| was) the (?:story|matter|thinking|motive|cause) (?:behind|for|of)\b",
+        why_did_you=r"what made you\b|how come you\b",
+    ),
+    _kind(
+        "resolut done", "resolution repair remedy cure fix outcome",
+        what_was_done_about_it=
+        rf"how (?:did|was|were|has|have|had) {_WITHIN}\b{_MENDED}\b|"
+        rf"how (?:it|that|this|they|these|those|the \w+|(?:number |ticket |no\. )?#?\d+)(?: all| both)? "
+        rf"(?:got|was|were|has been|have been) {_MENDED}\b|"
+        r"what (?:did the trick|helped|solved it|fixed it|mended it)\b",
+    ),
+    _kind(
+        "description title", "body text wording remark message comment note content detail",
+    ),
+    _kind(
+        "title subject", "problem trouble matter issue headline entry wording heading",
+        what_is_the_problem=
+        r"what(?:'s| is| seems to be)? (?:wrong|the (?:trouble|problem|matter|issue))\b"
+        r"(?= *(?:$|[,.;?!\n]|and\b|there\b|today\b|this time\b))",
+        what_is_the_title=
+        r"what (?:is it that |it is that |exactly )?(?:needs (?:doing|to be done)|you (?:need|have) to (?:do|get done)|"
+        r"has to be done|do you (?:need|have) to (?:do|get done))\b",
+    ),
+    _kind(
+        "status", "state status condition stage",
+        what_is_the_new_status=
+        r"what (?:should|shall|must) (?:it|that|ticket \d+|the ticket|task \w+) (?:now )?be (?:set|moved|changed|"
+        r"switched) to\b",
+    ),
+    _kind(
+        "permission", "permission right",
+        what_is_the_permission=rf"what\b{_WITHIN}\b(?:permitted|allowed)(?: to do)?\b",
+    ),
+    _kind("number", "reference case"),
+    _kind("priority", "urgency", what_is_the_priority=r"how (?:high|far) up\b[^,.;?!]*"),
+    _kind("shelf", "area section part subject genre corner category field"),
+    _kind("book", "read lend return"),
+    _kind("room where", "where spot location", where=r"whereabouts\b|in (?:what|which) (?:place|spot)\b"),
+    _kind(
+        "app", "app", which_app_do_you_use=
+        r"(?:what|with what) (?:do you|are you|did you) (?:use|using)\b(?= to\b| for\b|\W*$)"
+    ),
+)  # fmt: skip
+
+
+def plain(sentence: str) -> str:
+    """A sentence in which what is asked for has its noun."""
+    for kind in KINDS:
+        for pattern, instead in kind.questions:
+            sentence = pattern.sub(instead, sentence)
+    return sentence
+
+
+def named(noun: str) -> list[str]:
+    """What a noun may mean by its kinds: the nouns of facts, those that it means first before the others."""
+    return [head for kind in KINDS if noun in kind.nouns for head in kind.heads]
