@@ -129,7 +129,7 @@ class ScriptedUser:
         reading = self.part.asking.read(text)
         chosen = set(reading.asked)
         for group in reading.unclear:
-            if not self.asking.alike(group[0]).issuperset(group):
+            if not self.part.asking.alike(group[0]).issuperset(group):
                 continue
             chosen.add(self._of(group, chosen))
         return tuple(name for name in self.facts if name in chosen)
