@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from forgec.users.choosing import Choice
@@ -18,7 +18,7 @@ from forgec.users.glossary import Glossary
 from forgec.users.matching import Matcher
 from forgec.users.phrases import Phrase, mentioned, phrase
 from forgec.users.questions import EXCEPT, PARTS, Question, questions
-from forgec.users.topics import IDENTIFYING, NUMBER, Topic, topics
+from forgec.users.topics import IDENTIFYING, NUMBER, TITLE, Topic, topics
 from forgec.users.values import said, spoken
 from forgec.users.wording import concept, meanings
 from forgec_runtime import Briefing
@@ -39,13 +39,19 @@ _LISTING = frozenset("(:-\u2013\u2014")
 _ABOUT = re.compile(r"\W*(?:for|about|regarding|concerning|on) (?:the|your|that|this)\b", re.IGNORECASE)
 _CHECKS = re.compile(r"\b(?:is (?:it|that|this)|correct|right)\b[^?]*\?", re.IGNORECASE)
 """How an agent asks whether what it says is so: "your name: is it Ann Lee?" """
+_OF_THESE = re.compile(
+    r"\W*what(?:'ll| will) it be\b|"
+    r"\W*which (?:one |of (?:these|those|them) )?(?:suits|would you|do you (?:want|prefer)|should|shall|can)\b",
+    re.IGNORECASE,
+)
+"""How it asks which of what it has just listed."""
+_YOU = re.compile(r"\byou(?:'\w+)?\b", re.IGNORECASE)
 _THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
 _THEY = re.compile(r"\b(?:they|those)\W*$", re.IGNORECASE)
 _BY_MEANS = re.compile(r"\b(?:with|by|using|through|via)\b", re.IGNORECASE)
-_IT_MAY = frozenset(
-    map(concept, ("say", "called", "titled", "spell", "read", "slowly", "below", "here", "appears", "carefully"))
-)
+_IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read", "slowly", "carefully", "mean")))
 """What "it" may do in a question for what it stands for: "what should it say"."""
+_CHANGED = frozenset(map(concept, ("change", "update", "switch")))
 _WISHES = re.compile(r"\b(?:would you like|do you want|do you wish|should)\b", re.IGNORECASE)
 _EITHER = re.compile(
     r"\b(?:on or off|off or on|yes or no|or not|(?:en|dis)abled or (?:en|dis)abled)\b|"
@@ -117,7 +123,8 @@ class Asking:
 
     def _question(self, question: Question, message: str, earlier: Sequence[Topic]) -> list[tuple[list[Topic], bool]]:
         """What the parts of a question mean, and whether all of it is meant."""
-        offered = [topic for topic in self.topics if _offered(topic, question.sentence)]
+        options = f"{_last(question.before)} or?" if _OF_THESE.match(question.asked) else question.sentence
+        offered = [topic for topic in self.topics if _offered(topic, options)]
         among = Choice(self.matcher, question, message, tuple(earlier))
         choice = [(among.one(offered, phrase(question.sentence), ()), False)] if offered else []
         chosen = {topic.name for topic in offered}
@@ -149,7 +156,7 @@ class Asking:
                 continue
             if part.nouns:
                 named.append(part)
-            within = clause and joint.strip().casefold() in ("and", "or")
+            within = clause and not part.wh and joint.strip().casefold() in ("and", "or")
             clause = part.wh == "which" and bool(part.rest)
             checked = question.sentence if _CHECKS.search(question.sentence) else ""
             found = [topic for topic in found if not said(topic.value, [text if NUMBER in topic.heads else checked])]
@@ -183,7 +190,10 @@ class Asking:
         """The facts that a part means, with what was named before it."""
         if part.head in IDENTIFYING and _THEIRS.search(text):
             owners = [one for one in _earlier(named, before) if one.head in self.matcher.heads | self.matcher.things]
-            return next(filter(None, (self.matcher.match(part.of_that(owner)) for owner in owners)), [])
+            found = next(filter(None, (self.matcher.match(part.of_that(owner)) for owner in owners)), [])
+            told = _last(before)
+            about = set[str]() if any(map(str.isdigit, told)) else set(meanings(told)) - self.matcher.things
+            return found or [topic for topic in self.matcher.match(part) if not part.several and about & topic.near]
         found = self.matcher.match(part)
         if found or part.nouns:
             return found or self._by_means(part, text)
@@ -191,15 +201,31 @@ class Asking:
             last = _earlier((), before.rstrip("\n").rsplit("\n", 1)[-1])
             return [topic for other in last for topic in self.matcher.match(other)]
         it = part.it and set(part.rest) <= _IT_MAY
+        changed = [topic for topic in self.topics if topic.is_new]
+        if changed and part.it and part.rest and set(part.rest) <= _CHANGED and part.wh == "what":
+            return changed
         if part.one or part.ordinals or it:
-            return self._standing(part, [one for one in _earlier(named, before) if not (it and one.several)])
+            return self._standing(part, [one for one in _earlier(named, before) if not (it and one.several)], before)
         return []
 
-    def _standing(self, part: Phrase, named: Sequence[Phrase]) -> list[Topic]:
+    def _standing(self, part: Phrase, named: Sequence[Phrase], before: str) -> list[Topic]:
         """The facts that "one" or "it" means: things, such as tickets, before what things have."""
         things = [other for other in named if other.head in self.matcher.things]
         found = (self.matcher.match(part.standing_for(other)) for other in (*things, *named))
-        return next(filter(None, found), [])
+        return next(filter(None, found), []) or self._thing(part, before)
+
+    def _thing(self, part: Phrase, before: str) -> list[Topic]:
+        """What "the one you bring back" means by what is done with it."""
+        held = [topic for topic in self.topics if topic.heads & self.matcher.things and topic.heads & {NUMBER, TITLE}]
+        alone = part.one and not (part.of or part.on)
+        told = meanings(_last(before)) if _YOU.search(_last(before)) and not set(part.rest) - _IT_MAY else part.rest
+        done = [
+            topic
+            for topic in held
+            if alone and set(told) - self.matcher.things & (topic.near | topic.uses | topic.told)
+        ]
+        nouns = sorted(frozenset[str]().union(*(topic.heads & self.matcher.things for topic in done)))
+        return next(filter(None, (self.matcher.match(replace(part, nouns=(noun,))) for noun in nouns)), [])
 
     def _by_means(self, part: Phrase, text: str) -> list[Topic]:
         """Of "sign in at the terminal with your password", the password."""
@@ -209,7 +235,13 @@ class Asking:
 
 def _earlier(named: Sequence[Phrase], before: str) -> list[Phrase]:
     """What was named before, the last first."""
-    return [*mentioned(before)[-MAX_MENTIONED:], *named][::-1]
+    written = [phrase("your email")] if "@" in before else []
+    return [*written, *mentioned(before)[-MAX_MENTIONED:], *named][::-1]
+
+
+def _last(before: str) -> str:
+    """What was said last."""
+    return next((line for line in reversed(before.split("\n")) if line.strip()), "")
 
 
 def _without(meant: list[tuple[list[Topic], bool]], found: Sequence[Topic]) -> list[tuple[list[Topic], bool]]:
@@ -228,7 +260,7 @@ def _offered(topic: Topic, sentence: str) -> bool:
     if isinstance(topic.value, bool):
         same = len(set(meanings(sentence)) & topic.base)
         return same > 0 if _EITHER.search(sentence) else same > 1 and _WISHES.search(sentence) is not None
-    if not sentence.rstrip().endswith("?"):
+    if not (sentence.rstrip().endswith("?") or "whether" in sentence):
         return False
     text = sentence.casefold().replace("_", " ")
     if not (" or " in text or text.count(",") > 1) or not isinstance(topic.value, str):
@@ -237,4 +269,8 @@ def _offered(topic: Topic, sentence: str) -> bool:
     if sum(re.search(rf"\b{re.escape(value)}\b", text) is not None for value in values) > 1:
         return True
     value = re.escape(spoken(topic.value).casefold().replace("_", " "))
-    return re.search(rf"\bor (?:the |an? |by |in )?{value}\b|\b{value}(?: \w+)? or\b", text) is not None
+    if text.endswith(" or?"):
+        return re.search(rf"(?:, |\b(?:and|or) |: ){value}s?\b|\b{value}s?(?:,| and\b| or\b)", text) is not None
+    before, behind = r"\bor (?:(?:the|an?|by|in|was|it|is) )*", r"(?: (?!number)\w+)? or\b"
+    listed = rf"{before}{value}\b|\b{value}{behind}|\b(?:in|by|it) {value}, or\b"
+    return re.search(listed, text) is not None

@@ -26,7 +26,7 @@ _AGAIN = re.compile(
 """How an agent asks for something other than what it was given."""
 _YOU = re.compile(r"\byou(?:'\w+)?\b", re.IGNORECASE)
 """What speaks of what the user wants, and not of what is done already."""
-_NEXT = re.compile(r"\b(?:next|other|another|also|else|now)\b", re.IGNORECASE)
+_NEXT = re.compile(r"\b(?:next|other|another|also|else)\b", re.IGNORECASE)
 """How it goes on to another request than that of which it spoke."""
 _ELSE = re.compile(r"\b(?:instead|alternatively?|otherwise|in (?:its|their) (?:stead|place))\b", re.IGNORECASE)
 
@@ -44,7 +44,7 @@ class Choice:
     @property
     def before(self) -> str:
         """The sentence before the question."""
-        return self.question.before.rsplit("\n", 2)[-2:][0]
+        return next((line for line in reversed(self.question.before.split("\n")) if line.strip()), "")
 
     def one(self, found: list[Topic], part: Phrase, beside: Sequence[Topic]) -> list[Topic]:
         """Of several that a part may mean those that it is about, by what the user has been told of each."""
@@ -105,7 +105,7 @@ class Choice:
         things = [topic for topic in self.matcher.topics if topic.heads & self.matcher.things]
         spoken_of = [topic for topic in things if said(topic.value, [self.question.sentence])]
         before = [one for one in things if any(map(str.isdigit, self.before)) and said(one.value, [self.before])]
-        before = [] if _NEXT.search(self.question.sentence) else before
+        before = [] if _NEXT.search(f"{self.before} {self.question.sentence}") else before
         for others in (spoken_of, beside, before):
             places = frozenset[int]().union(*(topic.told_in for topic in others))
             found = [topic for topic in found if topic.told_in & places] or found

@@ -27,6 +27,9 @@ class Kind:
 
 _END = r"[^,.;?!+\n]*"
 _WITHIN = r"[^,.;?!+\n]*?"
+_MAIL = r"(?:e-?mails?|mails|reminders?|notices?|newsletters?|confirmations?)"
+_CLAUSE = r"[^.;?!\n]*?"
+_MEANS = r"(?:cash|cards?|coins|notes|cheque|plastic|bank transfer)"
 _MENDED = r"(?:fix(?:ed)?|solved?|sorted(?: out)?|put right|resolved|repaired|mended|cured|dealt with|sort(?: it)? out)"
 
 
@@ -48,9 +51,20 @@ KINDS = (
         rf"(?:under )?(?:whose (?:account|membership|line|list|record|profile|name)|on whose behalf)\b{_END}|"
         r"who(?:'s| is)? (?:are you|am i|it|do i have|calling|speaking|this|there|at the)\b"
         rf"{_WITHIN}(?=$|[,.;?!+\n]|\band\b)|who you are\b|"
+        r"(?:and )?you are(?=[\s.\u2026]*\?)|"
+        r"how (?:are you|you are|you're) (?:currently )?(?:listed|registered|known)\b(?!.*mail)|"
+        r"who (?:should|shall|do|can) i (?:log|sign)(?: you)? in(?: as)?|"
+        r"which account should i (?:log|sign)(?: you)? in(?: with| to| as)?|"
         rf"(?:with|to) whom\b{_END}|identify yourself\b(?! (?:with|by)\b)",
     ),
-    _kind("user", "userid login"),
+    _kind("user", "userid", your_user_name=r"your (?:login|log-in|sign-in)(?=,| and\b)"),
+    _kind(
+        "email", "mailbox",
+        what_is_your_new_email_address=
+        rf"where (?:should|shall|would you like|do you want) {_WITHIN}{_MAIL}\b{_END}",
+        what_is_your_email_address=rf"where (?:do|did|have) (?:we|our|the|your) {_WITHIN}{_MAIL}\b{_END}",
+        the_email_address=rf"(?:the|an|whichever|that) address (?=(?:our|we|the|your)\b){_WITHIN}{_MAIL}\b{_END}",
+    ),
     _kind(
         "phone number", "digit",
         what_is_your_phone_number=
@@ -58,22 +72,36 @@ KINDS = (
         rf"what do people (?:dial|call)\b{_END}|"
         rf"(?:where|how) (?:can|could|do|may) (?:i|we) (?:call|ring|phone) you\b{_END}",
     ),
+    _kind(
+        "digit", "ending",
+        the_last_four_digits=
+        r"(?:its |the |your )?(?:final|last) (?:four|4)\b(?! digits)|"
+        r"(?:the )?(?:ending|end|tail) of (?:the |your )(?:card|number|account)\b",
+    ),
     _kind("zip", "code", the_zip_code=r"the (?:five|5)-digit code(?: (?:of|from|in) your \w+(?: address)?)?"),
     _kind(
         "password", "secret passphrase credential",
-        the_password=r"(?:the |your )?secret (?:part|bit|one|half|piece|word|phrase)\b",
+        please_give_me_the_password=
+        r"(?:^|(?<=\n))\W*(?:and )?now for (?:the |your )?secret (?:part|bit|one|half|piece|word)\b",
+        the_password=r"(?:the |your )?secret (?:part|bit|one|half|piece|word|phrase)(?: or phrase)?\b",
     ),
     _kind(
         "amount sum gigabyte", "sum figure amount",
+        how_much_do_you_want=rf"how (?:big|large) (?:should|shall) {_WITHIN}\bbe\b",
         how_much_would_you_like_to_pay=
         r"what (?:you(?:'d| would) like|you want|do you want|would you like|are you able|you can|can you) (?:to )?"
         r"(?:hand over|pay|put down|contribute)(?! (?:with|by)\b)",
     ),
     _kind(
-        "method payment pay", "mode way means method",
-        how_you_pay=
+        "method payment pay source", "mode way means method",
+        which_payment_method=
+        rf"where (?:should|shall|would you like|do you want) (?:the|your) (?:refund|money|difference){_END}|"
+        rf"how (?:do )?you(?:'d like to| want to| would like to)? (?:get|receive) (?:the|your) (?:money|refund){_END}",
+        how_do_you_pay=
         rf"what (?:are you|you're|you are|will you be|'?ll you be|you'll be) paying with\b|"
-        rf"what'll you be paying with\b|"
+        rf"(?:what|how)'ll you be paying(?: with)?\b|"
+        rf"(?:(?:will (?:you|that|it|this) be|is (?:it|that)|whether|are you)\b{_CLAUSE}\b{_MEANS}\b{_CLAUSE}\b"
+        rf"or\b{_END})|"
         rf"what (?:is |the (?:difference|price|amount|rest) )?{_WITHIN}(?:charged? (?:it |this |that )?to|"
         rf"paid (?:from|with|by))\b|by what means\b",
     ),
@@ -91,7 +119,9 @@ KINDS = (
         r"what (?:did the trick|helped|solved it|fixed it|mended it)\b",
     ),
     _kind(
-        "description title", "body text wording remark message comment note content detail",
+        "note description title", "body text wording remark message comment note content detail",
+        what_is=r"what (?:to|should i|shall i|i should) (?:write|put|enter) (?:in|into|under|as)\b|"
+        r"what (?:is|stands) (?:written|stated|shown|printed) (?:in|on|under|as)\b",
     ),
     _kind(
         "title subject", "problem trouble matter issue headline entry wording heading",
@@ -113,9 +143,13 @@ KINDS = (
         what_is_the_permission=rf"what\b{_WITHIN}\b(?:permitted|allowed)(?: to do)?\b",
     ),
     _kind("number", "reference case"),
-    _kind("priority", "urgency", what_is_the_priority=r"how (?:high|far) up\b[^,.;?!]*"),
-    _kind("shelf", "area section part subject genre corner category field"),
+    _kind(
+        "priority", "urgency", what_priority=r"how high (?:a |of a )?priority\b",
+        what_is_the_priority=r"how (?:high|far) up\b[^,.;?!]*",
+    ),
+    _kind("shelf", "area section part collection subject genre corner category field"),
     _kind("book", "read lend return"),
+    _kind("address street", "home", what_is_your_new_address=r"where are you moving(?: to)?\b"),
     _kind("room where", "where spot location", where=r"whereabouts\b|in (?:what|which) (?:place|spot)\b"),
     _kind(
         "app", "app", which_app_do_you_use=
@@ -124,8 +158,18 @@ KINDS = (
 )  # fmt: skip
 
 
+_CUES = re.compile(
+    r"\b(?:wh(?:at|o|om|ose|ere|ereabouts|ich|ether)(?:'\w+)?|how|identify|address|digit|final|last|end(?:ing)?|tail|"
+    r"secret|login|log-in|sign-in|you are|will|is (?:it|that)|are you|in|line|means)\b",
+    re.IGNORECASE,
+)
+"""One of these is in whatever asks for a kind."""
+
+
 def plain(sentence: str) -> str:
     """A sentence in which what is asked for has its noun."""
+    if not _CUES.search(sentence):
+        return sentence
     for kind in KINDS:
         for pattern, instead in kind.questions:
             sentence = pattern.sub(instead, sentence)

@@ -116,16 +116,17 @@ class Matcher:
             return self._by_noun(topic, part)  # it is about another fact
         if part.wh in ("whose", "who", "whom", "where", "why"):
             return self._by_question_word(topic, part) if self._explained(part, topic) else 0
-        if part.quantity and (not part.head or part.head == _PAY):
+        vague = not part.head or part.head in ADJECTIVES
+        if part.quantity and (vague or part.head == _PAY):
             paid = _PAY in part.concepts and _AMOUNT in topic.heads
-            return BY_NOUN if paid or (not part.head and self._is_the_only_amount(topic, part)) else 0
+            return BY_NOUN if paid or (vague and self._is_the_only_amount(topic, part)) else 0
         return self._by_verb(topic, part) or self._by_noun(topic, part) or self._by_description(topic, part)
 
     def _is_the_only_amount(self, topic: Topic, part: Phrase) -> bool:
         """Whether "how much extra do you need" can mean no other number."""
         amounts = [one for one in self.topics if one.is_number and NUMBER not in one.heads]
         wished = part.personal and not part.past and not set(part.rest) & _OWED
-        return amounts == [topic] and (wished or set(part.rest) <= topic.known | NEUTRAL)
+        return amounts == [topic] and (wished or set(part.rest) - {DESCRIPTION} <= topic.known | NEUTRAL)
 
     def _is_elsewhere(self, topic: Topic, part: Phrase) -> bool:
         """Whether something is done with it that is not done with the fact: "the book that you return"."""

@@ -20,11 +20,12 @@ _PREPOSITIONS = listed(
     "within without between among up down off against"
 )
 _PRONOUNS = listed(
-    "yourself i you we they he she it me us them i'll i'd i'm i've you'd you'll you're you've we'll we'd"
+    "yourself i you we they he she it me us them i'll i'd i'm i've you'd you'll you're you've "
+    "we'll we'd we've we're they've they're"
 )
 _AUXILIARIES = listed(
     "is are was were be been being am do does did have has had having will would shall should can could may might must "
-    "isn't aren't wasn't don't doesn't didn't"
+    "ought isn't aren't wasn't don't doesn't didn't"
 )
 _TELLING = listed(
     "include repeat spell identify verify authenticate clarify indicate reply double gather collect login trouble "
@@ -37,7 +38,7 @@ _JOINTS = listed("and or so if then than but because since that while once wheth
 _CLOSED = WH | _PREPOSITIONS | _PRONOUNS | _AUXILIARIES | _JOINTS | _TELLING
 _SEVERAL = listed("both two three four five six all these those them")
 _COUNTS = {"both": 2, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
-NEW = listed("new replacement updated future")
+NEW = listed("new fresh replacement updated future")
 OLD = listed("old current currently existing present previous registered")
 _ONE_THING = listed("details digits words gigabytes")
 _ITS = listed("it them those these yours")
@@ -45,6 +46,7 @@ _ONES = listed("one ones")
 _OF = listed("of for")
 _ON = listed("on about in")
 _BESIDE = DETERMINERS | NEW | OLD | ORDINALS.keys() | _SEVERAL | listed("then now exactly please be currently")
+_CHANGING = listed("change raise lower set switch move update")
 _NO_NOUN_BEHIND = _PRONOUNS | _AUXILIARIES | {"to", "please"}
 _KINDS = listed("kind sort type kinds sorts types level degree")
 ADJECTIVES = frozenset(
@@ -57,6 +59,7 @@ ADJECTIVES = frozenset(
     different remaining rest registered associated linked tied attached connected specific particular certain
     following same main primary usual chosen selected needed required necessary available possible final next
     last please long longer favourite favorite
+    contact older newer
     good best suitable appropriate relevant respective high low big large great
     delivery shipping postal home level total kind sort type way piece bit sentence couple pair set thing
     """),
@@ -70,7 +73,7 @@ NEUTRAL = ADJECTIVES | frozenset(
     account library member membership customer profile record file system desk help list online present moment
     mind information info matter problem issue trouble request case fault error defect situation incident month
     time today now stead town city entry verification security identification purpose purposes reference
-    confirmation difference amount question mean concern card
+    confirmation difference amount collection body question mean concern card
     """),
     )
 )
@@ -161,9 +164,11 @@ _OWNER = re.compile(r"\b(?:which|what) (?:[\w-]+ )?([\w-]+)(?:'s|s') [\w-]+")
 _IS = re.compile(r"\b(what|which|who)'s\b")
 _BECOMES = re.compile(
     r"\b(?:from (?:now|here) on|going forward|in (?:the )?future|"
-    r"(?:change[ds]?|update[ds]?|switch(?:ed)?|move[ds]?)(?: (?!it\b)\w+)? to|"
+    r"(?:change[ds]?|update[ds]?|switch(?:ed|ing)?|mov(?:e[ds]?|ing))(?: (?!it\b)\w+)? to|"
+    r"you(?:'d like|'d prefer| want| would like| prefer)(?: \w+)? on (?:file|record|your (?:record|account|file))|"
     r"replac(?:e|es|ing) (?:it|this|that|the one|(?:the |your )?(?:old|current|present|existing|previous))\b)"
 )
+_WHICH_OF = re.compile(r"\bwhich of (?:them|these|those)\b")
 _PAST = re.compile(r"\b(?:did|have|had) (?:you|we|i)\b(?! (?:want|wish|hope|mean))")
 _PERSONAL = re.compile(r"\b(?:do|did|would|should|shall|can|could|may|are|were|will) (?:you|i|we)\b")
 _SEVERAL_OF = re.compile(
@@ -206,7 +211,7 @@ def phrase(text: str) -> Phrase:
     told = [words[i] for i in sorted(used)]
     several = _SEVERAL_OF.search(joined) is not None or any(map(_is_plural, told)) or "ones" in words
     several = several and not _ONE_OF.search(joined)
-    one = bool(_ONES & set(words[:8])) and not nouns
+    one = (bool(_ONES & set(words[:8])) or _WHICH_OF.search(joined) is not None) and not nouns
     new = new or "instead" in words
     verb = next((concept(word) for word in words if _is_content(word)), "")
     return Phrase(
@@ -315,7 +320,11 @@ def _is_equated(between: Sequence[str], behind: Sequence[str]) -> bool:
     plain = not set(between[1:]) - _BESIDE
     if not between or between[0] in DETERMINERS | {"is", "are", "was", "were"}:
         return plain
-    to_be = behind[-2:] == ["to", "be"] or "changed" in behind or (behind[-1:] == ["to"] and "change" in between)
+    to_be = (
+        behind[-2:] in (["to", "be"], ["to", "read"])
+        or "changed" in behind
+        or (behind[-1:] == ["to"] and not _CHANGING.isdisjoint(between))
+    )
     return between[0] in _AUXILIARIES and (
         to_be or (plain and not any(map(_is_content, set(behind) - {"changed", "set", "say", "read"})))
     )
@@ -372,8 +381,14 @@ def _noun_at(words: Sequence[str], start: int) -> list[int]:
         ):
             if words[i + 1 : i + 2] and words[i + 1] in DETERMINERS | WH | {"me", "us", "it", "them"}:
                 continue  # "describe the problem"
+            if before == "like" and word.endswith("ed"):
+                continue  # "which would you like closed"
             return _run(words, i)
-        elif _is_content(word) and before == "please" and not (set(words[i + 1 : i + 2]) & (DETERMINERS | WH)):
+        elif (
+            _is_content(word)
+            and before == "please"
+            and not (set(words[i + 1 : i + 2]) & (DETERMINERS | WH | {"me", "us"}))
+        ):
             return _run(words, i)
     return []
 
@@ -381,6 +396,7 @@ def _noun_at(words: Sequence[str], start: int) -> list[int]:
 def _run(words: Sequence[str], start: int) -> list[int]:
     """The places of the words with a meaning of the noun that begins at a place."""
     found: list[int] = []
+    adjectives = set[int]()
     for i in range(start, len(words)):
         word = words[i]
         if word in _ONES or (found and word in DETERMINERS):
@@ -389,7 +405,7 @@ def _run(words: Sequence[str], start: int) -> list[int]:
             continue
         if not _is_content(word):
             break
-        if found and len(word) > 4 and word.endswith(("ed", "ing")):
+        if set(found) - adjectives and len(word) > 4 and word.endswith(("ed", "ing")):
             break
         if found and word in _SAYING:
             break
@@ -398,6 +414,7 @@ def _run(words: Sequence[str], start: int) -> list[int]:
         if word.endswith("ly") and len(word) > 4:
             continue
         found.append(i)
+        adjectives |= {i} if concept(word) in ADJECTIVES else set()
     return found
 
 

@@ -38,9 +38,33 @@ _COUNTED = re.compile(
 """What says how many things are asked for, which it names behind a colon."""
 _STATED = re.compile(r"\W*[\w' -]+\W*:\W*(?!(?:your|the|which|what|how|who|where|if)\b)\w", re.IGNORECASE)
 """A line that says what it names: "Name: Ann Lee" """
-_CREDENTIALS = re.compile(r"\b(?:credentials|(?:log|sign)[- ]?in (?:details|data))\b", re.IGNORECASE)
-_THAT_IS = re.compile(r"\bthat is,", re.IGNORECASE)
-_SHORTLY = re.compile(r"\bin (?:a few words|a word|one sentence|a sentence|short|brief)\b", re.IGNORECASE)
+_COMMON = tuple(
+    (re.compile(pattern, re.IGNORECASE), instead)
+    for pattern, instead in (
+        (
+            r"\bin (?:a few words|a couple of words|two or three words|a word|one sentence|a sentence|short|brief)\b",
+            " ",
+        ),
+        (
+            r"\ba (?:(?:short|brief|quick|one-line) )?(?:summary|line|note|word|sentence)(?: or two)? (?:of|on|about) "
+            r"(?=what|how|the)",
+            "",
+        ),
+        (r"\byours (?:as|below|here|in|so)\b[^,.;?!]*", "yours"),
+        (r"^\W*(?:and )?(?:once more|again)\b[^?]*(?=\?)", "Please repeat it"),
+        (r"\b(provide|share|repeat|supply|(?:give|tell|send) me) (?:that|this)\b(?=[^\w]*$)", r"\1 it"),
+        (r"\bwhatever\b(?= (?:you|the)\b)", "what"),
+        (r"\bwhat (?:should|shall|do) I (?:put|put down|write|enter|say|note)\b(?=\W*$)", "what is it"),
+        (r"\bin (?:its|their|that one's) (?:place|stead)\b", "instead"),
+        (r"\bthat is,", ""),
+    )
+)
+"""Ways to ask, and what they come to in common words."""
+_CREDENTIALS = re.compile(
+    r"\bcredentials\b|\bboth (?:parts|halves) of (?:your|the) (?:login|log-in|sign-in)\b|"
+    r"\b(?:log|sign)[- ]?in (?:details|data)\b",
+    re.IGNORECASE,
+)
 
 _GIVE = (
     r"(?:provide|give|tell|share|send|enter|confirm|specify|supply|let (?:me|us) (?:know|have)|"
@@ -48,8 +72,9 @@ _GIVE = (
     r"their|its|these|those)\b)|"
     r"sign in|log in|login|say|describe|indicate|clarify|reply|spell|include|verify|repeat|double-check|try again with|"
     r"identify yourself (?:with|by)|let's have|(?:start|set) (?:me|us) off with|try me with|write out|"
-    r"(?:type|state)(?= yours\b)|pass on|fill in|put in|key in|hand me|read (?:me|out)|re-?enter|re-?type|"
-    r"dictate|mention|try (?:it|that|them|both|again)|remind me of|authenticate|begin with|start with|add me)\b"
+    r"(?:type|state)(?= yours\b)|(?:pop|drop|shoot|hit) me|pass on|fill in|put in|key in|hand me|"
+    r"read (?:me|out)|re-?enter|re-?type|dictate|mention|try (?:it|that|them|both|again)|remind me of|"
+    r"authenticate|begin with|start with|add me)\b"
 )
 _GIVING = (
     r"(?:providing|giving|telling|sharing|sending|entering|typing|confirming|spelling|repeating|"
@@ -92,14 +117,14 @@ _NEEDS = re.compile(
             r"\b(?:need|trouble|bother|ask) you for\b|\b(?:help|useful) to know\b|\bwondering\b|\bhow about\b",
             r"\b(?:i need|missing|lacking|left|needed|required)(?: now| still)? (?:is|are)\b",
             r"\b(?:things?|details?|questions?|points?) (?:are |is )?(?:still )?(?:left|missing|open|needed)\b",
-            r"^\W*(?:just|only|still) need\b|\binsists on\b|\bnothing \w+ without\b|"
+            r"^\W*(?:just|only|still) need\b|\binsists on\b|\blacks\b|\bnothing \w+ without\b|"
             r"^\W*have you got (?=another|a different|some other)",
             r"\b(?:requires|needs)(?= (?:your|two|three|both|the following)\b)",
             rf"\b(?:can|could|may|might) (?:i|we) {_MAYBE}(?:have|get|ask|know|see|take)\b",
             r"\bdo you (?:happen to )?(?:know|have|remember|recall)\b",
             r"^\W*(?:is|was) there (?=(?:a|an|any|another|some) (?!thing|other).*\byou\b)",
             r"\b(?:to|can|must|will|could) (?:also |only )?(?:authenticate|verify|identify|find|look) you(?: up)? "
-            r"(?:by|with|through|via)\b",
+            r"(?:by|with|through|via)\b(?![^.?!]*\b(?:as well|too)\b)",
         )
     ),
     re.IGNORECASE,
@@ -113,7 +138,7 @@ _LACKING = re.compile(
 """How a clause says that what it began with is wanted."""
 _ASKS = re.compile(
     rf"(?:{_OPENING}(?:(?:[\w']+\W+){{0,3}}(?:by|to|in|for|from|of|on|at|with|under|after|about) )?|"
-    r"\b(?:and|or|so|but|then|exactly|is|are|was|in|on|by|for|to|like|want|from|of|with) )"
+    r"\b(?:and|or|so|but|then|exactly|is|are|was|in|on|by|for|to|like|want|from|of|with|under|at|as) )"
     rf"{_WH}(?! (?:i|we|you|it)\b)",
     re.IGNORECASE,
 )
@@ -136,7 +161,7 @@ _STATES = re.compile(
     r"\W*(?:(?:and|or|but|so|because|since|before|while|once|until|unless|if|when|that|then|also|perhaps|maybe)\W+)*"
     rf"(?:(?:i|we|you|it|he|she|they|there|this|that)(?:'\w+)?\b|{_AUX} \w|"
     r"(?:your|the|this|that|these|my|our) (?:(?!(?:this|that|which|whose|who|you|you're|you'd|i'm)\b)[\w'-]+ ){1,5}?"
-    r"(?:(?:is|are|was|were|has|will|can|cannot|must)\b(?! \w*\W*\?)|"
+    r"(?:(?:is|are|was|were|has|will|can|cannot|must)\b(?! \w*\W*\?)(?! (?:under|in|at|on|for|with)\W*$)|"
     r"(?:i|we) (?:still |already )?(?:have|got|know|see|can|will)\b(?![^?]*\?)|(?:i|we)'(?:ll|ve)\b))",
     re.IGNORECASE,
 )
@@ -156,10 +181,13 @@ _BARE = re.compile(
 )
 """A sentence without a verb, which names what it wants: "Your name, and the password along with it." """
 _AFTER = re.compile(
-    r", (?:if you (?:would|don't mind|can|could|like)\b|and (?:we're|you're|i'm|we are|you are) |so (?:that )?I )",
+    r", (?:if you (?:would|don't mind|can|could|like)\b|and (?:we're|you're|i'm|we are|you are) )|,? so (?:that )?I ",
     re.IGNORECASE,
 )
 """What may stand behind that."""
+_LEADS = re.compile(r"\W*(?:for|about|as for|regarding)\b", re.IGNORECASE)
+"""What it begins with that says what it is for: "for the new ticket, please provide" """
+_THING = re.compile(r"\W*(?:your|the|an?)\b(?! (?:system|form|computer|library|shop)\b)", re.IGNORECASE)
 _NAMES = re.compile(r"\W*(?:your|the)\b", re.IGNORECASE)
 _YOURS = re.compile(r"\s*:\s*your\b", re.IGNORECASE)
 """What is named behind a colon as the user's."""
@@ -178,7 +206,8 @@ EXCEPT = re.compile(
 )
 """What stands before that which is not asked for."""
 PARTS = re.compile(
-    r"([,;:()/&+]|\band\b|\bor\b|\bas well as\b|\balong with\b|\btogether with\b|\bplus\b|\s[-\u2013\u2014]\s|"
+    r"([,;:()/&+]|\bfollowed by\b|\bincluding\b|"
+    r"\band\b|\bor\b|\bas well as\b|\balong with\b|\btogether with\b|\bplus\b|\s[-\u2013\u2014]\s|"
     rf"{EXCEPT.pattern})",
     re.IGNORECASE,
 )
@@ -232,8 +261,9 @@ def _opens_list(line: str) -> bool:
 
 
 def _common(sentence: str) -> str:
-    sentence = _SHORTLY.sub(" ", sentence)
-    return _CREDENTIALS.sub("user name and password", plain(_THAT_IS.sub("", sentence)))
+    for pattern, instead in _COMMON:
+        sentence = pattern.sub(instead, sentence)
+    return _CREDENTIALS.sub("user name and password", plain(sentence))
 
 
 def sentences(text: str) -> list[str]:
@@ -252,13 +282,20 @@ def _asked(sentence: str) -> str | None:
     if _UNFINISHED.search(sentence):
         return sentence
     question = sentence.rstrip().endswith("?")
+    listing = False
     asked, apart, going, paused = list[str](), list[str](), "", False
     pieces = ["", *_JOINT.split(sentence)]
     for place, (joint, text) in enumerate(zip(pieces[::2], pieces[1::2], strict=True)):
         clause = joint + text
+        counted = joint == ":" and _COUNTED.search("".join(pieces[: 2 * place])) is not None
+        listing = _THING.match(text) is not None and (listing or (joint == ":" and bool(asked or counted)))
+        if listing:
+            asked.append(clause)
+            going = "asked"
+            continue
         if joint == ":" and going == "stated":
             going, apart = ("asked" if asked and _NAMES.match(text) else ""), []
-        if joint == ":" and not asked and _COUNTED.search("".join(pieces[: 2 * place + 1])):
+        if counted and not asked:
             going, asked = "asked", [" "]
         found = _request(text, question)
         if found is not None:
@@ -282,7 +319,8 @@ def _asked(sentence: str) -> str | None:
         paused = not meanings(text) and (paused or joint == ",")
     if asked:
         body, beside = "".join(asked), "".join(apart)
-        return body if meanings(body) or not meanings(beside) else beside
+        lead = meanings(beside) and not _LEADS.match(beside)
+        return beside if lead and not meanings(body) else body
     bare, first = _FIRST.subn("", "".join(apart))
     meant = question or first or _YOURS.match(bare) or _BARE.match(sentence)
     return bare if (not going or _AFTER.search(sentence)) and meant and _fragment(bare) else None
@@ -306,5 +344,5 @@ def _fragment(text: str) -> bool:
     if _OFFERS.match(text):
         return False
     words = set(tokens(text))
-    named = content(words) or words & (ORDINALS.keys() | {"one", "ones"})
+    named = content(words) or words & ({"state"} | ORDINALS.keys() | {"one", "ones"})
     return bool(named) and len(words) <= 25 and not {"anything", "something", "else", "correct", "right", "are"} & words

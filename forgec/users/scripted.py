@@ -123,13 +123,14 @@ class ScriptedUser:
 
     def _meant(self, text: str) -> tuple[str, ...]:
         """The facts that are asked for. Where the message does not tell which of several, it is none of them, unless
-        they are described alike, so that no question can tell them apart: then it is the one of the request that was
-        made last, of those that were not told yet.
+        they are described alike and asked for so, as no question can tell them apart: then it is the one of the
+        request that was made last, of those that were not told yet.
         """
         reading = self.part.asking.read(text)
         chosen = set(reading.asked)
         for group in reading.unclear:
-            if not self.part.asking.alike(group[0]).issuperset(group):
+            named = set(meanings(self.facts[group[0]].doc)) <= set(meanings(text))
+            if not (named and self.part.asking.alike(group[0]).issuperset(group)):
                 continue
             chosen.add(self._of(group, chosen))
         return tuple(name for name in self.facts if name in chosen)

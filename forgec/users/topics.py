@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ NUMBER, NAME, FULL_NAME, ADDRESS, EMAIL = (concept(word) for word in ("number", 
 USER, USERNAME, AUTHOR = (concept(word) for word in ("user", "username", "author"))
 TITLE, DESCRIPTION = concept("title"), concept("description")
 FIRST, LAST = concept("firstname"), concept("lastname")
-NEW = concept("new")
+NEW, MONTH = concept("new"), concept("month")
 IDENTIFYING = frozenset({NUMBER, NAME, TITLE})
 """What tells which one something is: whoever asks which ticket asks for its number."""
 POSTAL = frozenset(map(concept, ("street", "city", "town", "state", "country", "zip", "address1", "address2")))
@@ -147,6 +148,8 @@ def _heads(fact: Known, words: Glossary, things: frozenset[str], in_series: bool
     if name.endswith("_id") and parts:
         heads |= {concept(parts[-1])} if doc.nouns else {concept(parts[-1]), NUMBER}
     heads |= _columns_of(fact, words)
+    if fact.value in calendar.month_name:
+        heads.add(MONTH)
     whole_number = isinstance(fact.value, int) and not isinstance(fact.value, bool)
     if doc.wh == "whose":
         heads.add(AUTHOR)

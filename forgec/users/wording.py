@@ -25,7 +25,9 @@ COMPOUNDS = {
     ("waiting", "list"): "waitlist", ("wait", "list"): "waitlist", ("take", "out"): "borrow",
     ("take", "home"): "borrow",
     ("check", "out"): "borrow", ("hand", "back"): "return", ("bring", "back"): "return", ("take", "back"): "return",
-    ("give", "back"): "return", ("send", "back"): "return", ("bringing", "back"): "return",
+    ("give", "back"): "return", ("hand", "in"): "return", ("handing", "in"): "return",
+    ("take", "with"): "borrow", ("leave", "with"): "borrow",
+    ("street", "line"): "street", ("send", "back"): "return", ("bringing", "back"): "return",
     ("handing", "back"): "return", ("sending", "back"): "return", ("giving", "back"): "return",
     ("taking", "back"): "return", ("log", "out"): "logout", ("sign", "out"): "logout", ("went", "missing"): "lost",
     ("gone", "missing"): "lost", ("as", "well"): "also",
@@ -42,6 +44,7 @@ _SAME = (
     "author writer novelist whose wrote written",
     "pay payment paid settle charge",
     "close shut",
+    "status stand",
     "another different differently",
     "permanent good ever forever",
     "urgent urgency priority important importance pressing critical",
@@ -137,7 +140,7 @@ FILLING = listed(
     specify supply let know send sent ask get got take find look see use used using such own very much many
     how now again able go going before after first second third fourth fifth sixth seventh eighth ninth tenth
     one two three other hello hi dear when who's what's i.e ie e.g eg etc exactly instead currently correct
-    right personal itself handy
+    right prior personal itself handy
     """
 )
 """Words that say nothing of what is asked for."""

@@ -3,10 +3,10 @@
 Two hundred were labelled before there was anything to read them: every second one was looked at while the rules were
 made, the others were not, until the rules first met them. The sixty of `afterwards` were written then, to be hard. The
 two hundred of `unseen` were written later, by somebody who had not read the rules, and the sixty of `last` when all of
-those had been mended. The five times two hundred that are blind are of people who had not read them either, and were
-met one after the other; so are the two times two hundred of `FREE`, which came later. The 98 of `more` were written
-before the third of the five, and the 272 of `groups` after the last, by somebody who knew the rules. What the rules
-made of each when they first met them stands in docs/rollouts.md; what is tested here is what came of mending that.
+those had been mended. The eleven times two hundred that are blind are of people who had not read them either, and were
+met one after the other; those from `blind g` on are written more freely. The 98 of `more` were written before the third
+of these, and the 272 of `groups` after the fifth, by somebody who knew the rules. What the rules made of each when they
+first met them stands in docs/rollouts.md; what is tested here is what came of mending that.
 """
 
 from __future__ import annotations
@@ -53,17 +53,16 @@ COUNTS = {
     "development": 100, "held out": 100, "afterwards": 60, "unseen": 200, "last": 60,
     "blind a": 200, "blind b": 200, "more": 98, "blind c": 200,
     "blind d": 200, "blind e": 200, "groups": 272, "blind g": 200, "blind h": 200,
+    "blind m1": 200, "blind m2": 200, "blind m3": 200, "blind m4": 200,
 }  # fmt: skip
-FREE = ("blind g", "blind h")
-"""Written more freely than the others; of these eight in ten are read right."""
 
 
 @pytest.mark.parametrize("half", COUNTS)
-def test_the_right_facts_are_found_in_nine_of_ten_messages_and_in_eight_of_free_ones(half: str) -> None:
+def test_the_right_facts_are_found_in_nine_of_ten_messages(half: str) -> None:
     count = sum(message["half"] == half for message in MESSAGES)
     misread, _ = wrong(half)
     assert count == COUNTS[half]
-    assert len(misread) <= count / (5 if half in FREE else 10), misread
+    assert len(misread) <= count / 10, misread
 
 
 @pytest.mark.parametrize("half", COUNTS)

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from forgec.dialogue import Message, Utterance
 from forgec.llm.spending import Meter
 from forgec.users.asking import Asking
@@ -16,6 +18,7 @@ from forgec.users.scripted import CONTENT, GIVES_UP, GO_ON, NOT_HEARD, UNKNOWN, 
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
 from forgec_runtime import Asked, Briefing, Environment, Known, Reward, load_environment
+from tests.users.test_asking import COUNTS, MESSAGES, asking, environment
 
 GENERATED = Path(__file__).parents[2] / "generated"
 
@@ -32,6 +35,10 @@ def part(name: str, task: str, *, paid: Sequence[bool] = ()) -> UserPart:
     tools = [tool.schema for tool in env.user_tools.values()]
     asking = Asking(episode.briefing, glossary(env))
     return UserPart(asking, tools, name, task, 0, 0, "", judge, Meter())
+
+
+async def unpaid() -> Reward:
+    return Reward(0.0)
 
 
 def talk(user: ScriptedUser, *texts: str) -> list[Utterance]:
@@ -85,6 +92,20 @@ def test_where_a_message_does_not_tell_which_fact_it_means_none_is_told() -> Non
     said = talk(user, "Which book is it?", "Which book are you bringing back?")
     assert [one.reveals for one in said[1:]] == [(), ("title",)]
     assert said[1].text == UNKNOWN
+
+
+@pytest.mark.parametrize("half", COUNTS)
+def test_its_answer_to_a_labelled_message_has_no_fact_that_was_not_asked_for(half: str) -> None:
+    """Of the user as a whole, which is asked this first and may have to choose."""
+    told = []
+    for message in MESSAGES:
+        if message["half"] == half:
+            env, task = environment(message["environment"]), message["task"]
+            reader = asking(message["environment"], task)
+            user = ScriptedUser(UserPart(reader, [], env.name, task, 0, 0, "", unpaid, Meter()))
+            reveals = talk(user, message["text"])[1].reveals
+            told += [] if set(reveals) <= set(message["asks"]) else [message | {"told": reveals}]
+    assert told == []
 
 
 def test_it_declines_what_it_does_not_want_and_agrees_to_the_rest() -> None:
