@@ -266,9 +266,13 @@ def _offered(topic: Topic, sentence: str) -> bool:
     if not (" or " in text or text.count(",") > 1) or not isinstance(topic.value, str):
         return False
     values = (value.replace("_", " ") for value in topic.values)
-    if sum(re.search(rf"\b{re.escape(value)}\b", text) is not None for value in values) > 1:
+    heard = [value for value in values if value in text]
+    if sum(re.search(rf"\b{re.escape(value)}\b", text) is not None for value in heard) > 1:
         return True
-    value = re.escape(spoken(topic.value).casefold().replace("_", " "))
+    own = spoken(topic.value).casefold().replace("_", " ")
+    if own not in text:
+        return False
+    value = re.escape(own)
     if text.endswith(" or?"):
         return re.search(rf"(?:, |\b(?:and|or) |: ){value}s?\b|\b{value}s?(?:,| and\b| or\b)", text) is not None
     before, behind = r"\bor (?:(?:the|an?|by|in|was|it|is) )*", r"(?: (?!number)\w+)? or\b"

@@ -8,6 +8,7 @@ for a kind is read as its plain question, and means the facts of it only where n
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forgec.users.wording import concept, listed
@@ -21,8 +22,8 @@ class Kind:
     """The nouns of the facts that are of it, as concepts; those that come first are meant before the others."""
     nouns: frozenset[str]
     """Nouns that ask for it, as concepts."""
-    questions: tuple[tuple[re.Pattern[str], str], ...]
-    """How it is asked for without a noun, and what that comes to."""
+    questions: tuple[tuple[str, str], ...]
+    """How it is asked for without a noun, as patterns, and what that comes to."""
 
 
 _END = r"[^,.;?!+\n]*"
@@ -34,10 +35,7 @@ _MENDED = r"(?:fix(?:ed)?|solved?|sorted(?: out)?|put right|resolved|repaired|me
 
 
 def _kind(heads: str, nouns: str, **questions: str) -> Kind:
-    asked = tuple(
-        (re.compile(rf"\b(?:{one})", re.IGNORECASE), f"{plain.replace('_', ' ').strip()} ")
-        for plain, one in questions.items()
-    )
+    asked = tuple((one, f"{plain.replace('_', ' ').strip()} ") for plain, one in questions.items())
     return Kind(tuple(map(concept, heads.split())), frozenset(map(concept, listed(nouns))), asked)
 
 
@@ -159,23 +157,35 @@ KINDS = (
 
 
 _CUES = re.compile(
-    r"\b(?:wh(?:at|o|om|ose|ere|ereabouts|ich|ether)(?:'\w+)?|how|identify|address|digit|final|last|end(?:ing)?|tail|"
-    r"secret|login|log-in|sign-in|you are|will|is (?:it|that)|are you|in|line|means)\b",
+    r"\b(?:wh(?:at|o|om|ose|ere|ich|ether)|how|whereabouts|identify|digit|secret|you are|"
+    r"(?:final|last) (?:four|4)|(?:ending|end|tail) of|log-?in|sign-in|address (?:our|we|the|your)|"
+    r"(?:will|is|are) (?:it|that|this|you))\b",
     re.IGNORECASE,
 )
 """One of these is in whatever asks for a kind."""
 
 
+_QUESTIONS = [question for kind in KINDS for question in kind.questions]
+_QUESTION = re.compile(
+    rf"\b(?:{'|'.join(f'(?P<q{place}>{pattern})' for place, (pattern, _) in enumerate(_QUESTIONS))})", re.IGNORECASE
+)
+
+
 def plain(sentence: str) -> str:
     """A sentence in which what is asked for has its noun."""
-    if not _CUES.search(sentence):
-        return sentence
-    for kind in KINDS:
-        for pattern, instead in kind.questions:
-            sentence = pattern.sub(instead, sentence)
-    return sentence
+    return _QUESTION.sub(_plain, sentence) if _CUES.search(sentence) else sentence
 
 
-def named(noun: str) -> list[str]:
+def _plain(question: re.Match[str]) -> str:
+    return _QUESTIONS[int((question.lastgroup or "")[1:])][1]
+
+
+def named(noun: str) -> Sequence[str]:
     """What a noun may mean by its kinds: the nouns of facts, those that it means first before the others."""
-    return [head for kind in KINDS if noun in kind.nouns for head in kind.heads]
+    return _NAMED.get(noun, ())
+
+
+_NAMED = {
+    noun: [head for kind in KINDS if noun in kind.nouns for head in kind.heads]
+    for noun in frozenset[str]().union(*(kind.nouns for kind in KINDS))
+}

@@ -171,10 +171,10 @@ _RESUMES = re.compile(r"(?:and|plus) (?:the|your)\b", re.IGNORECASE)
 """What goes on with what is asked for, behind what it is for: "your name, so that I can find you, and the title"."""
 _ONLY = re.compile(r"\W*(?:but|just|only)\b", re.IGNORECASE)
 _FIRST = re.compile(r"^\W*(?:first|firstly|next|finally)\b\W*(?:of all\W*)?(?=(?:your|the)\b)", re.IGNORECASE)
-_VERBLESS = rf"(?:(?!{_AUX}|\b\w+ed\b|\bhere\b|\bthere\b)[\w' -])+"
+_VERBLESS = rf"(?:(?!{_AUX}|\w+ed\b|here\b|there\b)[\w'-]+(?: |(?![\w' -])))+"
 _BARE = re.compile(
     rf"\W*(?:your {_VERBLESS}(?:,(?: and)? (?:the|your|then) {_VERBLESS})*|"
-    rf"{_VERBLESS} first, (?:and )?then {_VERBLESS})"
+    rf"{_VERBLESS}(?<= )first, (?:and )?then {_VERBLESS})"
     r"(?:, (?:if you (?:would|don't mind|can|could|like)\b[^.]*|and (?:we're|you're|i'm|we are|you are) \w+))?\W*$|"
     rf"\W*{_VERBLESS}, and (?:we're|you're|i'm|we are|you are) (?:off|set|in|there|good|ready)\W*$",
     re.IGNORECASE,
@@ -322,8 +322,9 @@ def _asked(sentence: str) -> str | None:
         lead = meanings(beside) and not _LEADS.match(beside)
         return beside if lead and not meanings(body) else body
     bare, first = _FIRST.subn("", "".join(apart))
-    meant = question or first or _YOURS.match(bare) or _BARE.match(sentence)
-    return bare if (not going or _AFTER.search(sentence)) and meant and _fragment(bare) else None
+    if (going and not _AFTER.search(sentence)) or not _fragment(bare):
+        return None
+    return bare if question or first or _YOURS.match(bare) or _BARE.match(sentence) else None
 
 
 def _request(text: str, question: bool) -> str | None:
