@@ -24,8 +24,8 @@ world two { counters (name) values ('a'), ('b'); }
 FORGETFUL = Fault(
     "deleted rows come back",
     "forgec_runtime.call",
-    "episode.overlay.setdefault(name, {}).update(rows)",
-    "episode.overlay.setdefault(name, {}).update({k: r for k, r in rows.items() if r})",
+    "overlay.setdefault(name, {}).update(rows)",
+    "overlay.setdefault(name, {}).update({k: r for k, r in rows.items() if r})",
 )
 NOISE = Call(1, "add", {"name": "b", "by": 2})
 LONG = Program(
