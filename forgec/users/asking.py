@@ -179,7 +179,8 @@ class Asking:
             elif part.negated and part.nouns:
                 meant.append(([topic for topic in self.topics if part.head in topic.heads] or found, False))
             elif part.several and (part.one or (part.wh == "which" and part.head == NUMBER and _THEY.search(text))):
-                meant.append((found, False))
+                counted = phrase(_last(question.before)).count  # "two tickets to change, right? Which ones are they?"
+                meant.append((found, not part.rest and counted == len(found)))
             elif part.several:
                 meant.append(choice.several(found, part))
             else:

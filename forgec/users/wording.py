@@ -140,7 +140,7 @@ FILLING = listed(
     specify supply let know send sent ask get got take find look see use used using such own very much many
     how now again able go going before after first second third fourth fifth sixth seventh eighth ninth tenth
     one two three other hello hi dear when who's what's i.e ie e.g eg etc exactly instead currently correct
-    right prior personal itself handy
+    right prior yet personal itself handy
     """
 )
 """Words that say nothing of what is asked for."""
