@@ -97,16 +97,18 @@ TOOLS: dict[str, Callable[..., Any]] = {
 }
 
 
-def step(bank: Bank, calls: Iterable[tuple[Rows, str, Mapping[str, Any]]]) -> list[str]:
-    """Make calls, each in an episode, which is the rows that it has changed."""
+def step(
+    world: Any, calls: Iterable[tuple[Any, str, Mapping[str, Any]]], tools: Mapping[str, Callable[..., Any]] = TOOLS
+) -> list[str]:
+    """Make calls of tools over what all episodes begin with, each in an episode, which is what it has changed."""
     results = []
     for changed, name, arguments in calls:
-        tool = TOOLS.get(name)
+        tool = tools.get(name)
         if tool is None:
             results.append(f"There is no tool {name!r}")
             continue
         try:
-            results.append(orjson.dumps(tool(bank, changed, **arguments)).decode())
+            results.append(orjson.dumps(tool(world, changed, **arguments)).decode())
         except Refused as refused:
             results.append(str(refused))
         except TypeError as error:  # names that are missing, or that nobody knows

@@ -7,7 +7,7 @@ those of the spec.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -196,20 +196,3 @@ CALLS: dict[str, dict[str, Any]] = {
     },
 }  # fmt: skip
 """A call of each that the small world of the spec pays for."""
-
-
-def step(shop: Shop, calls: Iterable[tuple[Changed, str, Mapping[str, Any]]]) -> list[str]:
-    """Make calls, each in an episode."""
-    results = []
-    for changed, name, arguments in calls:
-        tool = TOOLS.get(name)
-        if tool is None:
-            results.append(f"There is no tool {name!r}")
-            continue
-        try:
-            results.append(orjson.dumps(tool(shop, changed, **arguments)).decode())
-        except Refused as refused:
-            results.append(str(refused))
-        except TypeError as error:  # names that are missing, or that nobody knows
-            results.append(str(error))
-    return results

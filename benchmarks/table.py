@@ -132,7 +132,7 @@ def heavy(tool: str, rounds: int) -> tuple[float, float]:
         calls = [(env.reset(orders_by_hand.WORLD), tool, arguments) for _ in range(STEP)]
         rates.append(STEP / seconds(lambda: env.step(calls)))  # noqa: B023
         made = [(orders_by_hand.Changed(), tool, arguments) for _ in range(STEP)]
-        by_hand.append(STEP / seconds(lambda: orders_by_hand.step(shop, made)))  # noqa: B023
+        by_hand.append(STEP / seconds(lambda: step(shop, made, orders_by_hand.TOOLS)))  # noqa: B023
     return statistics.median(rates[rounds // 4 :]), statistics.median(by_hand)
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.orders_by_hand import CALLS, WORLD, Changed, shop, step
+from benchmarks.by_hand import step
+from benchmarks.orders_by_hand import CALLS, TOOLS, WORLD, Changed, shop
 from forgec_runtime import load_environment
 
 RETAIL = Path(__file__).parents[1] / "generated" / "retail"
@@ -34,7 +35,8 @@ RETAIL = Path(__file__).parents[1] / "generated" / "retail"
 def test_both_tell_the_same(tool: str, changes: dict[str, Any]) -> None:
     env = load_environment(RETAIL)
     arguments = CALLS[tool] | changes
-    result, by_hand = env.call(env.reset(WORLD), tool, **arguments), step(shop(env), [(Changed(), tool, arguments)])[0]
+    result = env.call(env.reset(WORLD), tool, **arguments)
+    (by_hand,) = step(shop(env), [(Changed(), tool, arguments)], TOOLS)
     if result.ok:
         assert json.loads(by_hand) == json.loads(result.text)
     else:
