@@ -166,3 +166,10 @@ def test_what_cannot_be_drawn(desk: Path, tmp_path: Path) -> None:
     result = invoke(str(desk), "--out", str(tmp_path / "no" / "folder.html"))
     assert result.exit_code == 2
     assert "cannot be written" in result.stderr
+
+
+def test_a_file_whose_ending_tells_no_format_is_not_guessed_at(desk: Path, tmp_path: Path) -> None:
+    result = invoke(str(desk), "--out", str(tmp_path / "desk.svg"))
+    assert result.exit_code == 2 and "end it in .mmd, .dot" in result.output
+    assert not (tmp_path / "desk.svg").exists()
+    assert invoke(str(desk), "--out", str(tmp_path / "desk.svg"), "--format", "dot").exit_code == 0

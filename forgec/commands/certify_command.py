@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
 
+from forgec.alone import InUseError, alone
 from forgec.certifying.batches import certify_all
 from forgec.certifying.lock import (
     Certified,
@@ -92,16 +94,20 @@ def command(
       forgec certify specs/*.afs --check            # in CI
       forgec certify specs/*.afs --check --all      # certify everything, and compare with the locks
 
-    Exit codes: 0 all are certified, 1 some are not, or findings, 2 a spec or lock cannot be read.
+    Exit codes: 0 all are certified, 1 some are not, or findings, 2 a spec or lock cannot be read, or another run is certifying.
     """
     checked = check_all(specs, allowed)
     show(errors_of(checked))
     code = exit_code(checked)
     try:
-        jobs = [_job(one, one.spec, wanted, everything) for one in checked if one.spec is not None]
-        _look_for(wanted, jobs)
-        for job in jobs:
-            _certify(job, allowed, everything, only_check)
+        with ExitStack() as held:
+            specs_read = [(one, one.spec) for one in checked if one.spec is not None]
+            for _, spec in specs_read if not only_check else ():
+                held.enter_context(_nobody_else(Path(spec.source.name)))
+            jobs = [_job(one, spec, wanted, everything) for one, spec in specs_read]
+            _look_for(wanted, jobs)
+            for job in jobs:
+                _certify(job, allowed, everything, only_check)
     except (LoadError, LockError, OSError) as error:
         click.echo(f"error: {error}", err=True)
         sys.exit(UNREADABLE)
@@ -112,6 +118,16 @@ def command(
             click.echo(_table(job, wanted))
     uncertified = any(not isinstance(_status(job, name), Certified) for job in jobs for name in _names(job, wanted))
     sys.exit(max(code, FINDINGS) if uncertified or any(job.drift for job in jobs) else code)
+
+
+@contextmanager
+def _nobody_else(spec: Path) -> Iterator[None]:
+    """No other process certifies the tasks of a spec meanwhile; the lock is written as a whole. Raises `LockError`."""
+    try:
+        with alone(spec):
+            yield
+    except InUseError:
+        raise LockError(f"another run is certifying the tasks of {spec.as_posix()}") from None
 
 
 def _job(checked: Checked, spec: Spec, wanted: Sequence[str], everything: bool) -> _Job:

@@ -19,11 +19,12 @@ from forgec.tasking.tool_graph import tool_graph
 from forgec.writing import write_whole
 
 FORMATS = ("mermaid", "dot", "html", "json")
+ENDINGS = {".mmd": "mermaid", ".dot": "dot", ".gv": "dot", ".html": "html", ".htm": "html", ".json": "json"}
 
 
 @click.command("graph")
 @click.argument("path", type=click.Path(path_type=Path), metavar="SPEC")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="[default: by the ending of --out, else mermaid]")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="[default: by the ending of --out, or mermaid]")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write to this file.")
 @click.option("--changes", is_flag=True, help="Also draw which tools read what others write.")
 def command(path: Path, form: str | None, out: Path | None, changes: bool) -> None:
@@ -41,12 +42,13 @@ def command(path: Path, form: str | None, out: Path | None, changes: bool) -> No
 
     Exit codes: 0 drawn, 1 the spec has findings, 2 SPEC cannot be read or the file cannot be written.
     """
+    form = form or _by_ending(out)
     checked = check(path)
     if checked.spec is None:
         show(checked.report)
         sys.exit(exit_code([checked]))
     kinds = ("gives", "changes") if changes else ("gives",)
-    text = _text(drawing(checked.spec, tool_graph(checked.spec), kinds), form or _by_ending(out))
+    text = _text(drawing(checked.spec, tool_graph(checked.spec), kinds), form)
     if out is None:
         click.echo(text, nl=False)
         return
@@ -59,8 +61,13 @@ def command(path: Path, form: str | None, out: Path | None, changes: bool) -> No
 
 
 def _by_ending(out: Path | None) -> str:
-    endings = {".html": "html", ".htm": "html", ".dot": "dot", ".gv": "dot", ".json": "json"}
-    return endings.get(out.suffix.lower(), "mermaid") if out is not None else "mermaid"
+    """The format of a file of this name. Raises `UsageError`."""
+    if out is None:
+        return "mermaid"
+    form = ENDINGS.get(out.suffix.lower())
+    if form is None:
+        raise click.UsageError(f"{out.name} may be of any format: end it in {', '.join(ENDINGS)}, or give --format")
+    return form
 
 
 def _text(found: Drawing, form: str) -> str:

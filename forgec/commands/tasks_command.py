@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
+from click.core import ParameterSource
 
+from forgec.alone import InUseError, alone
 from forgec.bulk.shape import TaskShape
 from forgec.commands.common import UNREADABLE, exit_code, show, sources_option
 from forgec.commands.environments import compiled
@@ -27,10 +29,13 @@ from forgec.tasking.measuring import LEVELS, Level
 from forgec.writing import write_whole
 
 if TYPE_CHECKING:
+    from forgec.llm.client import Client
+    from forgec.llm.traffic import Traffic
     from forgec.tasking.making import Maker
     from forgec.tasking.running import Outcome
 
 MAX_COUNT = 100_000
+_MAKING = ("seed", "difficulty", "worlds", "split", "against", "out", "replace", "llm", "as_json")
 
 
 @click.command("tasks")
@@ -95,13 +100,19 @@ def command(
       forgec tasks --schema
 
     Exit codes: 0 printed or made, 1 the spec has findings, or fewer tasks were found than were wanted, 2 SPEC or a file
-    cannot be read or written, or has no task NAME.
+    cannot be read or written, has no task NAME, or another run is making tasks for the file.
     """
     if schema:
         click.echo(json.dumps(TaskShape.model_json_schema(), indent=2))
         return
     if path is None:
         raise click.UsageError("name a spec, or ask for the --schema")
+    if count is not None and names:
+        raise click.UsageError("with --count tasks are made; leave out the names")
+    if count is None:
+        _none_of(_MAKING, "--count")
+    if llm is None:
+        _none_of(ModelOptions.__dataclass_fields__, "--llm")
     checked = check(path, allowed)
     if checked.spec is None:
         show(checked.report)
@@ -109,13 +120,20 @@ def command(
     if count is None:
         _print(checked.spec, names)
         return
-    if names:
-        raise click.UsageError("with --count tasks are made; leave out the names")
     choosing = Choosing(count, _weights(difficulty), _known(against), _splits(split))
-    rewording = Rewording(llm, model) if llm is not None else None
+    rewording = Rewording.by(llm, model) if llm is not None else None
     _make(
         checked, checked.spec, choosing, seed, _worlds(checked.spec, worlds), out, replace, as_json, allowed, rewording
     )
+
+
+def _none_of(names: Container[str], without: str) -> None:
+    """Nothing, if no option was given that says nothing without another one. Raises `UsageError`."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        name = option.name or ""
+        if name in names and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} says nothing without {without}")
 
 
 def _print(spec: Spec, names: Iterable[str]) -> None:
@@ -162,13 +180,19 @@ def _make(
     }
     unfinished = Unfinished(target.with_name(f".{target.name}.unfinished"), kind)
     try:
-        with compiled(spec, allowed) as environment, FreshProcess(environment) as process:
+        with (
+            alone(unfinished.path, make=True),
+            compiled(spec, allowed) as environment,
+            FreshProcess(environment) as process,
+        ):
             maker = Maker(Ground(spec, environment), seed, worlds, process)
             outcome = run(maker, choosing, unfinished, _progress(choosing.count))
             if rewording is not None:
                 rewording.of(maker, outcome)
-        write_whole(target, merged(target, outcome.lines, replace=replace))
-        unfinished.end()
+            write_whole(target, merged(target, outcome.lines, replace=replace))
+            unfinished.end()
+    except InUseError:
+        _fail(f"another run is making tasks for {target.as_posix()}")
     except (OSError, UnicodeDecodeError) as error:
         _unwritable(target, error)
     if as_json:
@@ -189,27 +213,34 @@ def _foreign(target: Path) -> int | None:
 
 @dataclass(frozen=True)
 class Rewording:
-    """A model that says tasks in its own words, and how it is asked."""
+    """A model that says tasks in its own words."""
 
-    name: str
-    options: ModelOptions
+    client: Client
+    traffic: Traffic | None
+
+    @classmethod
+    def by(cls, name: str, options: ModelOptions) -> Rewording:
+        """One that is asked as the options say; leaves where they will not do."""
+        from forgec.llm.client import SetupError
+        from forgec.llm.spending import Budget
+
+        budget, prices, traffic = Budget(options.max_calls, options.max_cost), options.all_prices(), options.traffic()
+        try:
+            return cls(options.client(options.endpoint(name), budget, prices, traffic), traffic)
+        except SetupError as error:
+            _fail(str(error))
 
     def of(self, maker: Maker, outcome: Outcome) -> None:
         """The tasks of an outcome in other words, where those will do; the report tells how many."""
-        from forgec.llm.client import SetupError
-        from forgec.llm.spending import Budget, Meter
+        from forgec.llm.spending import Meter
         from forgec.tasking.rewriting import rewrite
 
-        budget, meter = Budget(self.options.max_calls, self.options.max_cost), Meter()
-        prices, traffic = self.options.all_prices(), self.options.traffic()
+        meter = Meter()
         try:
-            client = self.options.client(self.options.endpoint(self.name), budget, prices, traffic)
-            done = rewrite(maker, list(outcome.lines), client, meter)
-        except SetupError as error:
-            _fail(str(error))
+            done = rewrite(maker, list(outcome.lines), self.client, meter)
         finally:
-            if traffic is not None:
-                traffic.close()
+            if self.traffic is not None:
+                self.traffic.close()
         outcome.lines = done.lines
         outcome.report["words"] = {
             "changed": done.changed, "kept": dict(done.kept.most_common()), "requests": meter.requests,
@@ -288,6 +319,8 @@ def _shares(text: str, option: str) -> dict[str, float]:
     found: dict[str, float] = {}
     for part in text.split(","):
         name, _, share = part.strip().partition("=")
+        if name in found:
+            raise click.UsageError(f"{option} has `{name}` twice")
         try:
             found[name] = float(share)
         except ValueError:

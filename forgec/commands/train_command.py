@@ -156,7 +156,7 @@ def _train(
     assert folder is not None
     if config is not None:
         opening.begin(folder, opened)
-    with opening.alone(folder):
+    with opening.alone_in(folder):
         Training(
             folder,
             opened.config,

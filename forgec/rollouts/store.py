@@ -6,13 +6,13 @@ has an end is whole.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from forgec.alone import InUseError, take
 from forgec.rollouts.trajectory import BEGINNING, Trajectory
 
 
@@ -54,10 +54,13 @@ class Store:
         except OSError as error:
             raise StoreError(f"{path} cannot be written: {error.strerror}") from None
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            take(self._file)
+        except InUseError:
             os.close(self._file)
             raise StoreError(f"another run is writing {path}") from None
+        except OSError as error:
+            os.close(self._file)
+            raise StoreError(f"{path} cannot be had alone: {error.strerror}") from None
         self._cut_off()
 
     def add(self, trajectory: Trajectory) -> None:

@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from forgec.writing import write_whole
-
 MADE = "made"
 """The tag of tasks that were made."""
 
@@ -29,19 +27,18 @@ class Unfinished:
         What comes after the last whole one, cut off as it may be, is taken off the file. Raises `OSError`.
         """
         end = 0
-        if self.path.is_file():
-            with self.path.open("rb") as file:
-                for number, data in enumerate(file):
-                    found = _read(data.decode("utf-8", "replace")) if data.endswith(b"\n") else None
-                    if found is None or (number == 0 and found != self.run):
-                        break
-                    end += len(data)
-                    if number:
-                        yield found
-        if end:
-            os.truncate(self.path, end)
-        else:
-            write_whole(self.path, _written(self.run))
+        with self.path.open("a+b") as file:
+            file.seek(0)
+            for number, data in enumerate(file):
+                found = _read(data.decode("utf-8", "replace")) if data.endswith(b"\n") else None
+                if found is None or (number == 0 and found != self.run):
+                    break
+                end += len(data)
+                if number:
+                    yield found
+        os.truncate(self.path, end)
+        if not end:
+            self.add(self.run)
 
     def add(self, done: Mapping[str, Any]) -> None:
         """A round is done. Raises `OSError`."""

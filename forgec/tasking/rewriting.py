@@ -49,6 +49,7 @@ Answer with JSON alone: {"intent": "...", "requests": ["...", "..."]}"""
 _COMMON = ("change", "edit", "make", "send", "take", "create")
 """Deeds that anybody may speak of."""
 _PLACE = re.compile(r"\{\$[^{}]*\}")
+_DENIAL = re.compile(r"\b(not|never|cannot)\b|n\Wt\b", re.IGNORECASE)
 _CONDITION = re.compile(r"\b(if|unless|when|in case|provided|otherwise|should|only|as long as)\b", re.IGNORECASE)
 _HEARING = re.compile(
     r"\b(hear|know|tell|told|ask|find out|learn|inform|informed|curious|wonder|interested|say|what|which|how|when|"
@@ -191,6 +192,8 @@ def _check(maker: Maker, demand: _Demand, texts: Sequence[str]) -> None:
             found += [f"it does not say {name}" for name in _names(old) if name not in new]
         if found:
             raise Unfit(f"{_kind(found[0])}: {where}: {found[0]}")
+        if _DENIAL.search(new) and not _DENIAL.search(old):
+            raise Unfit(f"a denial: {where} says what is not, or is not to be")
         if "If " in old and not _CONDITION.search(new):
             raise Unfit(f"a condition lost: {where} has no condition")
         if "want to hear" in old and not _HEARING.search(new):

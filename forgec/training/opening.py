@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +15,7 @@ from pydantic import ValidationError
 
 import forgec
 import forgec_runtime
+from forgec.alone import InUseError, alone
 from forgec.certifying.lock import LockError, lock_path, require_certified
 from forgec.certifying.lock import read as read_lock
 from forgec.codegen.manifest import edited
@@ -151,18 +150,13 @@ def begin(folder: Path, opened: Opened) -> None:
 
 
 @contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> Iterator[None]:
     """Nobody else writes to the run meanwhile. Raises `ConfigError`, where somebody does."""
-    handle = os.open(folder / "run.json", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
+        with alone(folder / "run.json"):
+            yield
+    except InUseError:
         raise ConfigError(f"another process is training in {folder}") from None
-    try:
-        yield
-    finally:
-        os.close(handle)
 
 
 def code_hash() -> str:

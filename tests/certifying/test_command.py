@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from forgec import certifying
+from forgec.alone import alone
 from forgec.certifying import FreshProcess, Verdict, batches
 from forgec.certifying.lock import (
     Certified,
@@ -301,6 +302,15 @@ def test_what_is_done_is_kept_when_the_run_is_cut_short(spec: Path, monkeypatch:
     result = invoke("certify", str(spec))
     assert "2 of 2 certified" in result.output
     assert len(lines(spec)) == 2
+
+
+def test_one_run_certifies_the_tasks_of_a_spec_at_a_time(spec: Path) -> None:
+    with alone(spec):
+        result = invoke("certify", str(spec))
+        assert result.exit_code == 2 and "another run is certifying the tasks of" in result.output
+        assert not lock_of(spec).exists()
+        assert "not certified" in invoke("certify", str(spec), "--check").output  # which writes nothing
+    assert invoke("certify", str(spec)).exit_code == 0
 
 
 def test_a_process_that_dies(spec: Path) -> None:

