@@ -94,7 +94,8 @@ def command(
       forgec certify specs/*.afs --check            # in CI
       forgec certify specs/*.afs --check --all      # certify everything, and compare with the locks
 
-    Exit codes: 0 all are certified, 1 some are not, or findings, 2 a spec or lock cannot be read, or another run is certifying.
+    Exit codes: 0 all are certified, 1 some are not, or findings, 2 a spec or lock cannot be read, or another run is at
+    work on it.
     """
     checked = check_all(specs, allowed)
     show(errors_of(checked))
