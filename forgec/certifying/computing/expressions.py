@@ -20,9 +20,11 @@ from forgec.certifying.computing.kinds import (
     BOOLEAN,
     DATE,
     INTEGER,
+    MOST_DIGITS,
     NULL,
     NUMBERS,
     ORDERED,
+    PARTED,
     TEXT,
     TIMESTAMP,
     Kind,
@@ -94,7 +96,8 @@ def _literal(of: Expressions, tree: exp.Expr, scope: Scope) -> Made:
     if re.fullmatch(r"\d{1,9}", tree.this):
         return _constant(INTEGER, int(tree.this))
     if re.fullmatch(r"\d{1,9}\.\d{1,9}", tree.this):
-        return _constant(Kind("decimal", len(tree.this.partition(".")[2])), Decimal(tree.this))
+        whole, _, places = tree.this.partition(".")
+        return _constant(Kind("decimal", len(places), len(whole)), Decimal(tree.this))
     raise NoTwin("a number that is far out")
 
 
@@ -312,7 +315,11 @@ def _arithmetic(compute: Callable[[Any, Any], Any], scale: Callable[[int, int], 
         places = scale(left.kind.scale, right.kind.scale)
         if places > MOST_PLACES:
             raise NoTwin("very many places")
-        kind_ = INTEGER if left.kind == right.kind == INTEGER else Kind("decimal", places)
+        if left.kind.name == right.kind.name == "integer":
+            kind_ = max(left.kind, right.kind)
+        else:
+            whole = scale(left.kind.whole, right.kind.whole) + 1
+            kind_ = Kind("decimal", places, min(whole, MOST_DIGITS - places))
 
         def computed(frame: Frame) -> Any:
             found = compute(left.of(frame), right.of(frame))
@@ -371,7 +378,9 @@ def _exists(of: Expressions, tree: exp.Expr, scope: Scope) -> Made:
     return Made(BOOLEAN, of.selects.exists(tree.this, scope))
 
 
-def _aggregate(compute: Callable[[list[Any]], Any], allowed: frozenset[str], result: Kind | None = None) -> Maker:
+def _aggregate(
+    compute: Callable[[list[Any]], Any], allowed: frozenset[str], result: Callable[[Kind], Kind] = lambda kind_: kind_
+) -> Maker:
     def make(of: Expressions, tree: exp.Expr, scope: Scope) -> Made:
         if scope.group is None or tree.expressions:
             raise NoTwin("an aggregate of its own")
@@ -396,7 +405,7 @@ def _aggregate(compute: Callable[[list[Any]], Any], allowed: frozenset[str], res
                     values.append(value)
             return compute(list(set(values)) if distinct else values)
 
-        return Made(result or made.kind, computed)
+        return Made(result(made.kind), computed)
 
     return make
 
@@ -442,8 +451,12 @@ _MAKERS: dict[type[exp.Expr], Maker] = {
     exp.StartsWith: _of_texts(sql.starts_with, ("expression",), BOOLEAN),
     exp.Subquery: _subquery,
     exp.Exists: _exists,
-    exp.Count: _aggregate(len, ORDERED | {"double", "record", "list", "map"}, INTEGER),
+    exp.Count: _aggregate(len, ORDERED | PARTED | {"double"}, lambda _: INTEGER),
     exp.Min: _aggregate(lambda values: min(values, default=None), ORDERED),
     exp.Max: _aggregate(lambda values: max(values, default=None), ORDERED),
-    exp.Sum: _aggregate(lambda values: near(sum(values)) if values else None, NUMBERS),
+    exp.Sum: _aggregate(
+        lambda values: near(sum(values)) if values else None,
+        NUMBERS,
+        lambda of: Kind(of.name, of.scale, MOST_DIGITS - of.scale),
+    ),
 }

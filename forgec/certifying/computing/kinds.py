@@ -19,12 +19,18 @@ class Unsure(Exception):
     """With these values, DuckDB is to be asked."""
 
 
+MOST_DIGITS = 38
+"""Of a number of DuckDB's."""
+
+
 class Kind(NamedTuple):
     """The type of a value; `parts` are the fields of a record, or the elements of a list."""
 
     name: str
     scale: int = 0
-    """Of a decimal, and of a whole number 0."""
+    """How many digits a number has after the point at most, a whole one none,"""
+    whole: int = 0
+    """and before it."""
     parts: tuple[tuple[str, Kind], ...] = ()
 
     def part(self, name: str) -> Kind:
@@ -35,11 +41,13 @@ class Kind(NamedTuple):
         return found
 
 
-TEXT, INTEGER, BOOLEAN, NULL = Kind("text"), Kind("integer"), Kind("boolean"), Kind("null")
+TEXT, INTEGER, BOOLEAN, NULL = Kind("text"), Kind("integer", whole=19), Kind("boolean"), Kind("null")
 DATE, TIMESTAMP = Kind("date"), Kind("timestamp")
 NUMBERS = frozenset({"integer", "decimal"})
 ORDERED = NUMBERS | {"text", "boolean", "date", "timestamp"}
 """Kinds whose values Python compares as DuckDB does: no doubles, of which two are zero."""
+PARTED = frozenset({"list", "record", "map"})
+"""Kinds whose values have parts, and are no keys of Python's."""
 _NAMES = {
     "TEXT": "text", "VARCHAR": "text", "BIGINT": "integer", "BOOLEAN": "boolean", "DOUBLE": "double", "DATE": "date",
     "TIMESTAMP": "timestamp", "TIMESTAMPNTZ": "timestamp",
@@ -60,7 +68,8 @@ def kind(type_: exp.DataType) -> Kind:
     """The kind of a type as sqlglot has it. Raises `NoTwin`."""
     name, given = type_.this.value, type_.expressions
     if name == "DECIMAL" and len(given) == 2:
-        return Kind("decimal", int(given[1].name))
+        digits, scale = (int(one.name) for one in given)
+        return Kind("decimal", scale, digits - scale)
     if name == "STRUCT":
         return Kind("record", parts=tuple((one.name, kind(one.args["kind"])) for one in given))
     if name in ("ARRAY", "LIST") and len(given) == 1:
@@ -69,7 +78,7 @@ def kind(type_: exp.DataType) -> Kind:
         return Kind("map")
     if name not in _NAMES:
         raise NoTwin(name)
-    return Kind(_NAMES[name])
+    return INTEGER if name == "BIGINT" else Kind(_NAMES[name])
 
 
 def united(kinds: Iterable[Kind]) -> Kind:
@@ -78,7 +87,9 @@ def united(kinds: Iterable[Kind]) -> Kind:
     if len(found) == 1:
         return found[0]
     if found and all(one.name in NUMBERS for one in found):
-        return Kind("decimal", max(one.scale for one in found))
+        scale, whole = max(one.scale for one in found), max(one.whole for one in found)
+        if scale + whole <= MOST_DIGITS:  # else DuckDB leaves out digits after the point
+            return Kind("decimal" if any(one.name == "decimal" for one in found) else "integer", scale, whole)
     raise NoTwin("kinds that differ")
 
 

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from sqlglot import exp
 
 from forgec.certifying.computing.expressions import Expressions, Frame, Made, Of, Scope
-from forgec.certifying.computing.kinds import BOOLEAN, ORDERED, Kind, NoTwin, Unsure, compared, kind_of
+from forgec.certifying.computing.kinds import BOOLEAN, ORDERED, PARTED, Kind, NoTwin, Unsure, compared, kind_of
 from forgec.certifying.computing.seen import Seen
 from forgec.certifying.computing.touched import common, conjuncts
 from forgec_runtime.base import Base
@@ -131,9 +131,9 @@ class Selects:
         sources, conditions, inner = self._sources(tree, scope)
         found = self._found(sources, conditions, inner)
         if not scope.sources:
-            found = self._remembered(found, sources, conditions)
+            found = self._remembered(found, sources, conditions, scope)
         aggregates = (made for one in tree.selects for made in one.find_all(exp.AggFunc))
-        if tree.args.get("group") or any(made.parent_select is tree for made in aggregates):
+        if tree.args.get("group") or tree.args.get("having") or any(made.parent_select is tree for made in aggregates):
             found, inner = self._grouped(tree, inner, found, tuple(source.slot for source in sources))
         items = self._items(tree, inner)
         return Select({name: one.kind for name, one in items.items()}, self._listed(tree, inner, found, items))
@@ -212,9 +212,11 @@ class Selects:
 
         return found
 
-    def _remembered(self, found: Found, sources: Sequence[Source], conditions: Sequence[exp.Expr]) -> Found:
+    def _remembered(
+        self, found: Found, sources: Sequence[Source], conditions: Sequence[exp.Expr], scope: Scope
+    ) -> Found:
         """`found` for rows of tables: with the same values, it is the same as long as none of these was changed."""
-        if not all(source.table for source in sources):
+        if not all(source.table for source in sources) or any(kind.name in PARTED for _, kind in scope.values.values()):
             return found
         names = {source.table for source in sources}
         names |= {one.name for condition in conditions for one in condition.find_all(exp.Table)}

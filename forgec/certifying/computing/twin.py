@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot.errors import SqlglotError
 
 from forgec.certifying.computing.expressions import Scope
-from forgec.certifying.computing.kinds import ORDERED, NoTwin, Unsure, checked, kind_of
+from forgec.certifying.computing.kinds import ORDERED, PARTED, NoTwin, Unsure, checked, kind_of
 from forgec.certifying.computing.seen import Seen
 from forgec.certifying.computing.selects import Selects, in_order
 from forgec.certifying.sql_text import tree_of
@@ -62,7 +62,7 @@ def _twin(query: Query, tables: Mapping[str, Table[Any]]) -> Twin:
 
 def _is_plain(sql: str) -> bool:
     """Whether a value is no list, nor anything else with parts, which are looked at when they are needed."""
-    return kind_of(sql).name not in ("list", "record", "map")
+    return kind_of(sql).name not in PARTED
 
 
 def _column(name: str) -> Any:

@@ -65,7 +65,7 @@ def trim(a: str) -> Any:
 
 @strict
 def replace(a: str, old: str, new: str) -> Any:
-    return a.replace(old, new)
+    return a.replace(old, new) if old else a
 
 
 @strict
