@@ -16,6 +16,8 @@ from forgec.tasking.measuring import LEVELS, Measured
 
 ROUND, LEAST = 2048, 16
 """How many drafts a round has at most, and at least. What is exercised by their tasks is known to the next round."""
+SPARE, MOST = 256, 16
+"""How many drafts the first round has more than tasks are wanted, and a later one for each that is missing, at most."""
 POOR = 100
 """A round is poor in which not even one of so many drafts came to a task that was kept."""
 PATIENCE, IDLE = 2, 5
@@ -37,6 +39,9 @@ class _Tally:
     tasks: int = 0
     drafts: int = 0
     chosen: int = 0
+    size: int = 0
+    """How many drafts the last round had, and how many of them were kept."""
+    kept: int = 0
     poor: int = 0
     """How many rounds in a row were poor, and what they came to."""
     last: Counter[str] = field(default_factory=Counter)
@@ -51,12 +56,22 @@ class _Tally:
             self.drafts + done["drafts"],
             self.chosen + done["made"],
         )
+        self.size, self.kept = done["drafts"], kept
         poor = kept * POOR < done["drafts"]
         self.poor = self.poor + 1 if poor else 0
         self.last = self.last + Counter(drafts=done["drafts"], kept=kept) if poor else Counter()
         self.scores.update(done["scores"])
         self.kinds.update(done["kinds"])
         self.mutants.update(done["mutants"])
+
+    def next_size(self, missing: int) -> int:
+        """How many drafts the next round has: as many as come to what is missing if they do as those of the last one.
+        The first has more, so that there is something to choose from: later ones know what is seldom exercised.
+        """
+        if not self.drafts:
+            return min(3 * missing, missing + SPARE, ROUND)
+        each = min((self.size + 1) / (self.kept + 1), MOST)
+        return min(int(each * missing) + LEAST, ROUND)
 
 
 def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable[[int], None]) -> Outcome:
@@ -70,7 +85,7 @@ def run(maker: Maker, choosing: Choosing, unfinished: Unfinished, told: Callable
         _again(maker, choosing, done)
         tally.add(done)
     while not choosing.full and tally.poor < IDLE:
-        size = min(ROUND, 3 * (choosing.count - tally.tasks) + LEAST)
+        size = tally.next_size(choosing.count - tally.tasks)
         with seldom_collected():
             new = _round(maker, choosing, tally.drafts, size, lambda kept: told(tally.tasks + kept))
         tally.add(new)
