@@ -81,14 +81,9 @@ class Rows:
         return changed.get(episode.base.tables[table].key_of(row)) or row
 
 
-def proposals(ground: Ground, rows: Rows, draft: Draft, tool: m.Tool, count: int) -> list[Proposal]:
-    """Up to so many different ones, in a random order."""
-    found: dict[str, Proposal] = {}
-    for _ in range(count):
-        made = _Making(ground, rows, draft, tool).proposal()
-        if made is not None:
-            found.setdefault(repr(sorted(made.arguments.items())), made)
-    return list(found.values())
+def propose(ground: Ground, rows: Rows, draft: Draft, tool: m.Tool) -> Proposal | None:
+    """Some arguments, if any can be thought of."""
+    return _Making(ground, rows, draft, tool).proposal()
 
 
 class _Making:

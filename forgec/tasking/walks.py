@@ -16,12 +16,12 @@ from forgec.tasking.coverage import Coverage
 from forgec.tasking.drafts import Draft, Move, Proposal
 from forgec.tasking.ground import Ground
 from forgec.tasking.guards import Guard, guard_of
-from forgec.tasking.proposing import Rows, proposals
+from forgec.tasking.proposing import Rows, propose
 from forgec_runtime.episode import Episode
 from forgec_runtime.results import Result, json_able
 
-TRIES, FIRST = 10, 2
-"""How many arguments are tried for what is wanted; all but the first only where none of these will do."""
+TRIES = (1, 3, 6)
+"""How many arguments are tried for what is wanted, for a refusal three times as many: more where these will not do."""
 
 
 def walk(ground: Ground, rows: Rows, drafts: list[Draft], coverage: Coverage) -> None:
@@ -35,10 +35,10 @@ def walk(ground: Ground, rows: Rows, drafts: list[Draft], coverage: Coverage) ->
             if draft.wish:
                 name, guard = draft.wish[-1]
                 draft.tried[guard.name if guard is not None else name] += 1
-                tries = TRIES if guard is None else 3 * TRIES
-                made = proposals(ground, rows, draft, ground.spec.tools[name], tries)
-                wanted.append(_Wanted(draft, name, guard, made))
-        missed = _missed(ground, _missed(ground, wanted, slice(FIRST)), slice(FIRST, None))
+                wanted.append(_Wanted(draft, name, guard))
+        missed = wanted
+        for tries in TRIES:
+            missed = _missed(ground, rows, missed, tries)
         for miss in missed:
             miss.draft.wish.pop()
         altered = _altered(ground, missed)
@@ -64,7 +64,7 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
     kind = "refuse" if first and chance.random() < 0.7 else chance.choice(kinds)
     if kind == "refuse":
         guards = [
-            guard for name in ground.refusable for guard in ground.guards[name] if draft.failed.get(guard.name, 0) < 1
+            guard for name in ground.refusable for guard in ground.guards[name] if guard.name not in draft.failed
         ]  # fmt: skip
         if not guards:
             draft.refusals = 0
@@ -72,7 +72,7 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
         (guard,) = chance.choices(guards, [coverage.guard_weight(guard) for guard in guards])
         draft.wish.append((guard.tool, guard))
         return
-    names = [name for name in (ground.goals if kind == "write" else ground.asked) if draft.failed.get(name, 0) < 2]
+    names = [name for name in (ground.goals if kind == "write" else ground.asked) if name not in draft.failed]
     if not names:
         if kind == "write":
             draft.writes = 0
@@ -86,22 +86,29 @@ def _wish(ground: Ground, draft: Draft, coverage: Coverage) -> None:
 
 @dataclass
 class _Wanted:
-    """What a draft wants, a call of a tool, or a refusal by a guard, by any of some proposals. `refusals` stood in the
-    way of those that were tried.
-    """
+    """What a draft wants: a call, or a refusal by a guard. `proposals` were tried, `refusals` stood in the way."""
 
     draft: Draft
     tool: str
     guard: Guard | None
-    proposals: list[Proposal]
+    proposals: dict[str, Proposal] = field(default_factory=dict)
     refusals: list[Guard] = field(default_factory=list)
 
+    def more(self, ground: Ground, rows: Rows, count: int) -> list[Proposal]:
+        """Up to so many proposals with other arguments, but none that would only do again what was done."""
+        known, tool = len(self.proposals), ground.spec.tools[self.tool]
+        for _ in range(count if self.guard is None else 3 * count):
+            made = propose(ground, rows, self.draft, tool)
+            if made is not None and not _repeats(ground, self.draft, made):
+                self.proposals.setdefault(repr(sorted(made.arguments.items())), made)
+        return list(self.proposals.values())[known:]
 
-def _missed(ground: Ground, wanted: list[_Wanted], some: slice) -> list[_Wanted]:
-    """Try some of the proposals of each, all at once, and take the first that is what its draft wants; those drafts
-    that did not get it.
+
+def _missed(ground: Ground, rows: Rows, wanted: list[_Wanted], count: int) -> list[_Wanted]:
+    """Try so many proposals for each, all at once, and take the first that is what its draft wants; those drafts that
+    did not get it.
     """
-    tries = [[(one.draft.episode.fork(), proposal) for proposal in one.proposals[some]] for one in wanted]
+    tries = [[(one.draft.episode.fork(), proposal) for proposal in one.more(ground, rows, count)] for one in wanted]
     results = iter(attempt(ground, (made for of_draft in tries for made in of_draft)))
     answered = [[(proposal, fork, next(results)) for fork, proposal in of_draft] for of_draft in tries]
     return [one for one, answers in zip(wanted, answered, strict=True) if not _take(ground, one, answers)]
@@ -117,14 +124,14 @@ def _take(ground: Ground, wanted: _Wanted, answers: list[tuple[Proposal, Episode
                 _asked_in_vain(draft, proposal, guard, result.value)
                 return True
         elif result.ok:
-            if guard is None and _is_new(ground, draft, proposal, fork, result.value):
+            if guard is None and _is_new(ground, draft, proposal.tool, fork, result.value):
                 _make(ground, draft, proposal, fork, result.value)
                 return True
         elif result.kind == "refused":
             found = guard_of(result.text, ground.guards[wanted.tool])
             if found is not None:
                 wanted.refusals.append(found)
-                if found is guard and not _repeats(ground, draft, proposal):
+                if found is guard:
                     _asked_in_vain(draft, proposal, guard, result.text)
                     return True
     return False
@@ -135,7 +142,9 @@ def _altered(ground: Ground, missed: Iterable[_Wanted]) -> set[int]:
     which that is done.
     """
     wanted = [
-        (one.draft, one.guard, one.proposals[:6]) for one in missed if one.guard is not None and not one.draft.moves
+        (one.draft, one.guard, list(one.proposals.values())[:6])
+        for one in missed
+        if one.guard is not None and not one.draft.moves
     ]
     found = alterations(ground, wanted)
     for (draft, _, _), choices in zip(wanted, found, strict=True):
@@ -207,12 +216,10 @@ def _asked_in_vain(draft: Draft, proposal: Proposal, guard: Guard, value: Any) -
     draft.refusals -= 1
 
 
-def _is_new(ground: Ground, draft: Draft, proposal: Proposal, fork: Episode, value: Any) -> bool:
+def _is_new(ground: Ground, draft: Draft, tool: str, fork: Episode, value: Any) -> bool:
     if isinstance(value, Mapping) and value.get("success") is False:
         return False
-    if ground.writes[proposal.tool] and fork.changes() == draft.episode.changes():
-        return False
-    return not _repeats(ground, draft, proposal)
+    return not ground.writes[tool] or fork.changes() != draft.episode.changes()
 
 
 def _repeats(ground: Ground, draft: Draft, proposal: Proposal) -> bool:
