@@ -70,6 +70,9 @@ class Message(_Data):
         default=None, description="Of a result: how the call ended; `not_run` where a limit stood."
     )
     reveals: tuple[str, ...] = Field(default=(), description="The facts that the user tells here, by their names.")
+    asks_back: tuple[str, ...] = Field(
+        default=(), description="The facts of which the user asks here whether they are meant, by their names."
+    )
     finish: str | None = Field(default=None, description="Why the model stopped, where that was not of its own accord.")
     cut: int | None = Field(default=None, description="How many characters this had before it was cut for the record.")
 
@@ -101,6 +104,7 @@ class Utterance(_Data):
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     reveals: tuple[str, ...] = ()
+    asks_back: tuple[str, ...] = ()
     done: bool = False
     gives_up: bool = False
 

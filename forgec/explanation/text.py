@@ -80,6 +80,8 @@ def _message(place: int, message: Message) -> Iterator[str]:
         lead = " " * len(lead)
     if message.reveals:
         yield from _indented(f"[tells {', '.join(message.reveals)}]", " " * len(lead))
+    if message.asks_back:
+        yield from _indented(f"[asks whether {', '.join(message.asks_back)} is meant]", " " * len(lead))
 
 
 def _verdict(explanation: Explanation) -> Iterator[str]:

@@ -197,7 +197,9 @@ class Dialogue:
             if self.end is not None:
                 return
         self._reveal(utterance)
-        said = Message(role="user", content=readable(utterance.text), reveals=utterance.reveals)
+        said = Message(
+            role="user", content=readable(utterance.text), reveals=utterance.reveals, asks_back=utterance.asks_back
+        )
         self._add(said, self.seen, self.heard)
         if utterance.done:
             self.end = "gave_up" if utterance.gives_up else "satisfied"

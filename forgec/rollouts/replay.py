@@ -70,6 +70,6 @@ class ReplayedUser:
             return Utterance(done=True)
         done = self._left == 0 and self._end in ("satisfied", "gave_up") and not message.tool_calls
         return Utterance(
-            text=message.content, calls=message.tool_calls, reveals=message.reveals, done=done,
-            gives_up=done and self._end == "gave_up",
+            text=message.content, calls=message.tool_calls, reveals=message.reveals,
+            asks_back=message.asks_back, done=done, gives_up=done and self._end == "gave_up",
         )  # fmt: skip

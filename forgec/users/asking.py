@@ -9,18 +9,18 @@ the one is chosen that the message is about (`choosing`).
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from forgec.users.choosing import Choice
 from forgec.users.glossary import Glossary
-from forgec.users.matching import Matcher
+from forgec.users.matching import ALIKE, NOTHING, STRONG, Match, Matcher, Meant
 from forgec.users.phrases import Phrase, mentioned, phrase
-from forgec.users.questions import EXCEPT, PARTS, Question, questions
-from forgec.users.topics import IDENTIFYING, NUMBER, TITLE, Topic, topics
+from forgec.users.questions import EXCEPT, PARTS, Question, may_ask, questions
+from forgec.users.topics import IDENTIFYING, NUMBER, Topic, topics
 from forgec.users.values import said, spoken
-from forgec.users.wording import concept, meanings
+from forgec.users.wording import concept, meanings, plain_words
 from forgec_runtime import Briefing
 
 MAX_PARTS = 40
@@ -45,10 +45,7 @@ _OF_THESE = re.compile(
     re.IGNORECASE,
 )
 """How it asks which of what it has just listed."""
-_YOU = re.compile(r"\byou(?:'\w+)?\b", re.IGNORECASE)
 _THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
-_THEY = re.compile(r"\b(?:they|those)\W*$", re.IGNORECASE)
-_BY_MEANS = re.compile(r"\b(?:with|by|using|through|via)\b", re.IGNORECASE)
 _IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read", "slowly", "carefully", "mean")))
 """What "it" may do in a question for what it stands for: "what should it say"."""
 _CHANGED = frozenset(map(concept, ("change", "update", "switch")))
@@ -62,12 +59,19 @@ _EITHER = re.compile(
 
 @dataclass(frozen=True)
 class Reading:
-    """What a message asks for."""
+    """What a message asks for. All names are those of facts."""
 
     asked: tuple[str, ...]
-    """The names of the facts, in the order of the briefing."""
-    unclear: tuple[tuple[str, ...], ...]
-    """Facts of which one is asked for, and the message does not tell which."""
+    """What it asks for without a doubt, in the order of the briefing."""
+    thin: tuple[str, ...] = ()
+    """What it seems to ask for besides, on evidence that is not enough to tell it."""
+    unclear: tuple[tuple[str, ...], ...] = ()
+    """Those of which one is asked for, and the message does not tell which."""
+
+    def without(self, names: Collection[str]) -> Reading:
+        """What is in doubt apart from what these facts answer."""
+        thin = tuple(name for name in self.thin if name not in names)
+        return replace(self, thin=thin, unclear=tuple(one for one in self.unclear if not set(one) & set(names)))
 
 
 class Asking:
@@ -104,29 +108,70 @@ class Asking:
         return self._read[text]
 
     def _reading(self, text: str) -> Reading:
+        listed = self._listed(text)
+        if listed:
+            return Reading(listed)
+        asking = list[Meant]()
+        asked = list(questions(text))
+        for question in asked:
+            asking += self._question(question, text, [topic for meant in asking for topic in meant.topics])
+        if not asking:
+            asking = [meant for question in asked for meant in self._hinted(question, text)]
         found: list[Topic] = []
-        unclear: list[list[Topic]] = []
-        for question in questions(text):
-            for meant, several in self._question(question, text, found):
-                earlier = [topic for topic in meant if topic in found]
-                settled = earlier if len(meant) > 1 and earlier else meant
-                if len(settled) > 1 and not several and len(earlier) != len(settled):
-                    unclear.append(settled)
-                else:
-                    found += settled
+        doubted: list[Topic] = []
+        unclear: list[Sequence[Topic]] = []
+        for meant in asking:
+            earlier = [topic for topic in meant.topics if topic in found]
+            settled = earlier if len(meant.topics) > 1 and earlier else meant.topics
+            if len(settled) > 1 and not meant.whole and len(earlier) != len(settled):
+                unclear.append(settled)
+            elif meant.evidence >= STRONG:
+                found += settled
+            else:
+                doubted += settled
         names = {topic.name for topic in found}
-        doubts = [
-            tuple(topic.name for topic in group) for group in unclear
-            if not names & {topic.name for topic in group} and frozenset.intersection(*(topic.heads for topic in group))
-        ]  # fmt: skip
-        return Reading(tuple(topic.name for topic in self.topics if topic.name in names), tuple(doubts))
+        thin = {topic.name for topic in doubted} - names
+        groups = [tuple(topic.name for topic in group) for group in unclear]
+        return Reading(
+            tuple(topic.name for topic in self.topics if topic.name in names),
+            tuple(topic.name for topic in self.topics if topic.name in thin),
+            tuple(group for group in groups if not (names | thin) & set(group)),
+        )
 
-    def _question(self, question: Question, message: str, earlier: Sequence[Topic]) -> list[tuple[list[Topic], bool]]:
-        """What the parts of a question mean, and whether all of it is meant."""
+    def _listed(self, text: str) -> tuple[str, ...]:
+        """The facts of a list with semicolons between them, each in the very words of its description."""
+        items = [plain_words(item) for item in text.split(";")]
+        listed = tuple(topic.name for topic in self.topics if topic.doc in items)
+        return listed if len(listed) == len(items) > 1 else ()
+
+    def _hinted(self, question: Question, message: str) -> list[Meant]:
+        """What a question seems to ask for none of whose parts means a fact."""
+        left = [topic for topic in self.topics if not said(topic.value, [message])]
+        if not question.asked:
+            if not may_ask(question.sentence):
+                return []
+            meant = self._parts(question.sentence, Choice(self.matcher, question, message, ()))
+            return [replace(one, evidence=ALIKE) for one in meant if all(topic in left for topic in one.topics)]
+        if _OTHERS.search(question.asked):
+            return []
+        asked = phrase(question.asked)
+        heard = meanings(question.asked)
+        if asked.foreign or (asked.head in self.matcher.heads and not asked.beside <= self.matcher.spoken_of):
+            return []  # it names something else
+        texts = [question.asked, question.sentence]
+        if asked.wh or asked.it or asked.one:
+            texts.append(_last(question.before))
+        elif not heard:
+            return []
+        found = next(filter(None, (self.matcher.hinted(asked, meanings(text), left) for text in texts)), [])
+        return [Meant(found, ALIKE)] if found else []
+
+    def _question(self, question: Question, message: str, earlier: Sequence[Topic]) -> list[Meant]:
+        """What the parts of a question mean."""
         options = f"{_last(question.before)} or?" if _OF_THESE.match(question.asked) else question.sentence
         offered = [topic for topic in self.topics if _offered(topic, options)]
         among = Choice(self.matcher, question, message, tuple(earlier))
-        choice = [(among.one(offered, phrase(question.sentence), ()), False)] if offered else []
+        choice = [among.one(Match(offered, STRONG), phrase(question.sentence), ())] if offered else []
         chosen = {topic.name for topic in offered}
         both = "first name, last name" if self.matcher.names else "full name"
         body = _BOTH_NAMES.sub(both, question.asked)
@@ -136,102 +181,79 @@ class Asking:
         if not question.asked or (_OTHERS.search(body) and not re.search(r"\byours?\b", body, re.IGNORECASE)):
             return choice
         meant = self._parts(body, among)
-        return choice + [(found, whole) for found, whole in meant if not any(topic.name in chosen for topic in found)]
+        return choice + [one for one in meant if not any(topic.name in chosen for topic in one.topics)]
 
-    def _parts(self, body: str, choice: Choice) -> list[tuple[list[Topic], bool]]:
-        meant: list[tuple[list[Topic], bool]] = []
+    def _parts(self, body: str, choice: Choice) -> list[Meant]:
+        meant: list[Meant] = []
         question = choice.question
         named = list[Phrase]()
         pieces = ["", *PARTS.split(body)[: 2 * MAX_PARTS]]
         texts = pieces[1::2]
         parts = [phrase(text) for text in texts]
-        group, opened, clause = list[Topic](), False, False
+        group, opened, clause = Meant((), 0.0), False, False
         for place, (joint, text, part) in enumerate(zip(pieces[::2], texts, parts, strict=False)):
             if _lacks_noun(part):
                 behind = next((other for other in parts[place + 1 :] if other.nouns or other.rest), None)
                 part = part.standing_for(behind) if behind is not None else part
-            found = self._part(part, text, named, question.before)
+            match = self._part(part, text, named, question.before)
             if EXCEPT.match(joint + text):
-                meant = _without(meant, found)
+                meant = _without(meant, match)
                 continue
             if part.nouns:
                 named.append(part)
             within = clause and not part.wh and joint.strip().casefold() in ("and", "or")
             clause = part.wh == "which" and bool(part.rest)
             checked = question.sentence if _CHECKS.search(question.sentence) else ""
-            found = [topic for topic in found if not said(topic.value, [text if NUMBER in topic.heads else checked])]
-            if _AND_NUMBER.fullmatch(text) and meant and not any(NUMBER in topic.heads for topic in meant[-1][0]):
+            match = match.without(
+                topic for topic in match.topics if said(topic.value, [text if NUMBER in topic.heads else checked])
+            )
+            if _AND_NUMBER.fullmatch(text) and meant and not any(NUMBER in topic.heads for topic in meant[-1].topics):
                 continue  # "which street, and what number"
             leads = part.head in self.matcher.things and texts[place + 1 :] and _ABOUT.match(text)
-            if not found or within or leads:
+            if not match.topics or within or leads:
                 continue
             opened = (opened and joint != ")") or joint.strip() in _LISTING
-            beside = [topic for others, _ in meant for topic in others]
-            named_of_it = [topic for topic in found if opened and topic in group]
+            beside = [topic for others in meant for topic in others.topics]
+            named_of_it = [topic for topic in match.topics if opened and topic in group.topics]
             if joint.strip().casefold() == "or" and part.ordinals and not part.nouns and meant:
-                meant[-1] = ([*meant[-1][0], *found], False)  # "the first or the second"
+                meant[-1] = Meant([*meant[-1].topics, *match.topics], match.evidence)  # "the first or the second"
             elif named_of_it:
-                meant = [one for one in meant if one[0] is not group]
-                meant.append((named_of_it, True))
+                meant = [one for one in meant if one is not group]
+                meant.append(Meant(named_of_it, match.evidence, whole=True))
             elif self.matcher.whole(part):
-                group, opened = found, False
-                meant.append((found, True))
+                group, opened = Meant(match.topics, match.evidence, whole=True), False
+                meant.append(group)
             elif part.negated and part.nouns:
-                meant.append(([topic for topic in self.topics if part.head in topic.heads] or found, False))
-            elif part.several and (part.one or (part.wh == "which" and part.head == NUMBER and _THEY.search(text))):
-                counted = phrase(_last(question.before)).count  # "two tickets to change, right? Which ones are they?"
-                meant.append((found, not part.rest and counted == len(found)))
+                alike = [topic for topic in self.topics if part.head in topic.heads]
+                meant.append(Meant(alike or match.topics, match.evidence))
             elif part.several:
-                meant.append(choice.several(found, part))
+                meant.append(choice.several(match, part))
             else:
-                meant.append((choice.one(found, part, beside), False))
+                meant.append(choice.one(match, part, beside))
         return meant
 
-    def _part(self, part: Phrase, text: str, named: Sequence[Phrase], before: str) -> list[Topic]:
+    def _part(self, part: Phrase, text: str, named: Sequence[Phrase], before: str) -> Match:
         """The facts that a part means, with what was named before it."""
         if part.head in IDENTIFYING and _THEIRS.search(text):
             owners = [one for one in _earlier(named, before) if one.head in self.matcher.heads | self.matcher.things]
-            found = next(filter(None, (self.matcher.match(part.of_that(owner)) for owner in owners)), [])
-            told = _last(before)
-            about = set[str]() if any(map(str.isdigit, told)) else set(meanings(told)) - self.matcher.things
-            return found or [topic for topic in self.matcher.match(part) if not part.several and about & topic.near]
+            found = self._first(part.of_that(owner) for owner in owners)
+            return found if found.topics else self.matcher.match(part).thinner()
         found = self.matcher.match(part)
-        if found or part.nouns:
-            return found or self._by_means(part, text)
-        if part.several and not part.rest and not part.ordinals and part.wh != "which":
-            last = _earlier((), before.rstrip("\n").rsplit("\n", 1)[-1])
-            return [topic for other in last for topic in self.matcher.match(other)]
+        if found.topics or part.nouns:
+            return found
         it = part.it and set(part.rest) <= _IT_MAY
         changed = [topic for topic in self.topics if topic.is_new]
         if changed and part.it and part.rest and set(part.rest) <= _CHANGED and part.wh == "what":
-            return changed
+            return Match(changed, STRONG)
         if part.one or part.ordinals or it:
-            return self._standing(part, [one for one in _earlier(named, before) if not (it and one.several)], before)
-        return []
+            earlier = [one for one in _earlier(named, before) if not (it and one.several)]
+            things = [other for other in earlier if other.head in self.matcher.things]
+            return self._first(part.standing_for(other) for other in (*things, *earlier)).thinner()
+        return NOTHING
 
-    def _standing(self, part: Phrase, named: Sequence[Phrase], before: str) -> list[Topic]:
-        """The facts that "one" or "it" means: things, such as tickets, before what things have."""
-        things = [other for other in named if other.head in self.matcher.things]
-        found = (self.matcher.match(part.standing_for(other)) for other in (*things, *named))
-        return next(filter(None, found), []) or self._thing(part, before)
-
-    def _thing(self, part: Phrase, before: str) -> list[Topic]:
-        """What "the one you bring back" means by what is done with it."""
-        held = [topic for topic in self.topics if topic.heads & self.matcher.things and topic.heads & {NUMBER, TITLE}]
-        alone = part.one and not (part.of or part.on)
-        told = meanings(_last(before)) if _YOU.search(_last(before)) and not set(part.rest) - _IT_MAY else part.rest
-        done = [
-            topic
-            for topic in held
-            if alone and set(told) - self.matcher.things & (topic.near | topic.uses | topic.told)
-        ]
-        nouns = sorted(frozenset[str]().union(*(topic.heads & self.matcher.things for topic in done)))
-        return next(filter(None, (self.matcher.match(replace(part, nouns=(noun,))) for noun in nouns)), [])
-
-    def _by_means(self, part: Phrase, text: str) -> list[Topic]:
-        """Of "sign in at the terminal with your password", the password."""
-        rest = [] if part.wh else _BY_MEANS.split(text)[1:]
-        return next(filter(None, (self.matcher.match(phrase(one)) for one in rest)), [])
+    def _first(self, parts: Iterable[Phrase]) -> Match:
+        """What the first of several parts means that means anything."""
+        return next((found for found in map(self.matcher.match, parts) if found.topics), NOTHING)
 
 
 def _earlier(named: Sequence[Phrase], before: str) -> list[Phrase]:
@@ -245,10 +267,14 @@ def _last(before: str) -> str:
     return next((line for line in reversed(before.split("\n")) if line.strip()), "")
 
 
-def _without(meant: list[tuple[list[Topic], bool]], found: Sequence[Topic]) -> list[tuple[list[Topic], bool]]:
+def _without(meant: Sequence[Meant], excepted: Match) -> list[Meant]:
     """What parts mean but for what is not asked for; nothing is sure if it is not known what that is."""
-    left = [([topic for topic in some if topic not in found], whole and bool(found)) for some, whole in meant]
-    return [(some, whole) for some, whole in left if some]
+    left = [
+        replace(one, topics=[topic for topic in one.topics if topic not in excepted.topics],
+                whole=one.whole and bool(excepted.topics))
+        for one in meant
+    ]  # fmt: skip
+    return [one for one in left if one.topics]
 
 
 def _lacks_noun(part: Phrase) -> bool:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from forgec.users.matching import OTHER, Matcher
+from forgec.users.matching import ALIKE, OTHER, Match, Matcher, Meant
 from forgec.users.phrases import ADJECTIVES, NEUTRAL, Phrase
 from forgec.users.questions import Question
 from forgec.users.topics import Topic
@@ -18,9 +18,7 @@ from forgec.users.values import said
 from forgec.users.wording import meanings
 
 _AGAIN = re.compile(
-    r"\b(?:again|another|different|not (?:find|found|right|correct|valid)|(?:no|does not|doesn't|do not|don't|did not|"
-    r"didn't) (?:\w+ )*(?:match|find|found|exist|work|fit|recogni[sz]e|know|see)|can't find|cannot find|couldn't find|"
-    r"unknown|invalid|double-check|once more)\b",
+    r"\b(?:again|another|different|once more|unknown|invalid|double-check|\w+n't|not|no|nothing|none|nobody|nowhere)\b",
     re.IGNORECASE,
 )
 """How an agent asks for something other than what it was given."""
@@ -46,10 +44,11 @@ class Choice:
         """The sentence before the question."""
         return next((line for line in reversed(self.question.before.split("\n")) if line.strip()), "")
 
-    def one(self, found: list[Topic], part: Phrase, beside: Sequence[Topic]) -> list[Topic]:
+    def one(self, match: Match, part: Phrase, beside: Sequence[Topic]) -> Meant:
         """Of several that a part may mean those that it is about, by what the user has been told of each."""
+        found, evidence = list(match.topics), match.evidence
         if len(found) < 2:
-            return found
+            return Meant(found, evidence)
         if any(topic.tried for topic in found):
             again = _AGAIN.search(self.message) is not None or any(
                 said(topic.value, [self.message]) for topic in found if topic.tried
@@ -71,34 +70,31 @@ class Choice:
         before = (
             self.before if (part.nouns or _YOU.search(self.before)) and not any(map(str.isdigit, self.before)) else ""
         )
-        for heard in (part.concepts, *(frozenset(meanings(text)) for text in (self.question.sentence, before))):
+        for place, heard in enumerate(
+            (part.concepts, *(frozenset(meanings(text)) for text in (self.question.sentence, before)))
+        ):
             scores = [len((heard & (topic.near | topic.base)) - common) for topic in found]
             if max(scores) > min(scores):
                 found = [topic for topic, score in zip(found, scores, strict=True) if score == max(scores)]
-        return found
+                if place >= 1:
+                    evidence = min(evidence, ALIKE)
+        return Meant(found, evidence)
 
-    def several(self, found: list[Topic], part: Phrase) -> tuple[list[Topic], bool]:
+    def several(self, match: Match, part: Phrase) -> Meant:
         """Of several that are asked for those that the question is about, and whether it is known which."""
-        if not all(topic.near for topic in found):
-            return found, part.count in (0, len(found))
-        found = _otherwise(found, self.message)
-        own = [*part.rest, *part.nouns[:-1], *part.of]
-        said_of = [topic.near | topic.base for topic in found]
-        about = _about(found, said_of, own)
-        if about:
-            return about, part.count in (0, len(about))
-        if part.count:
-            return found, part.count == len(found)
-        if set(part.rest) & self.matcher.verbs - frozenset.union(*said_of):
-            return found, False  # it is what is done with something else
-        for text in (self.question.sentence, self.before):
-            others = frozenset(meanings(text)).difference(own, part.nouns)
-            about = _about(found, [topic.base for topic in found], others) or _about(found, said_of, others)
-            if about:
-                return about, True
-        near = [topic.near - self.matcher.things for topic in found]
-        shared, all_ = frozenset.intersection(*near), frozenset.union(*near)
-        return found, set(part.rest) <= self.matcher.known or 2 * len(shared) >= len(all_)
+        found = _otherwise(list(match.topics), self.message)
+        own = frozenset((*part.rest, *part.nouns[:-1], *part.of, *part.on))
+        named = _about(found, [topic.base for topic in found], own)
+        found = named or found
+        together = (
+            frozenset.intersection(*(topic.told_in for topic in found)) or len({topic.base for topic in found}) == 1
+        )
+        clear = own <= (NEUTRAL.union(*(topic.base for topic in named)) if named else self.matcher.known)
+        heard = own if part.count else own | frozenset(meanings(self.question.sentence))
+        about = _about(found, [topic.near | topic.base for topic in found], heard)
+        found = about or found
+        sure = part.count == len(found) or (not part.count and not about and bool(named or together) and clear)
+        return Meant(found, match.evidence if sure else min(match.evidence, ALIKE), whole=True)
 
     def _of_request(self, found: list[Topic], beside: Sequence[Topic]) -> list[Topic]:
         """Of several facts those of the request of which a question has a value, or another fact."""
@@ -120,5 +116,6 @@ def _otherwise(found: list[Topic], message: str) -> list[Topic]:
 def _about(found: list[Topic], said_of: Sequence[frozenset[str]], heard: Iterable[str]) -> list[Topic]:
     """Of several facts those that words speak of, by what is said of each, if these do not speak of all of them."""
     apart = frozenset(heard) - frozenset.intersection(*said_of) - ADJECTIVES
-    about = [topic for topic, its in zip(found, said_of, strict=True) if apart & its]
+    scores = [len(apart & its) for its in said_of]
+    about = [topic for topic, score in zip(found, scores, strict=True) if score == max(scores) > 0]
     return about if len(about) < len(found) else []

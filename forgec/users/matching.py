@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from forgec.users.glossary import Glossary
@@ -39,6 +40,40 @@ _MANY_HAVE = frozenset((NUMBER, *map(concept, ("code", "date"))))
 """What so many things have that it has to be said of which: a membership has a number of its own."""
 BY_VERB, BY_NOUN, ALIKE = 3, 2, 1
 """How sure it is that a part means a fact: it names what is done with it, it has its noun, or it is only like it."""
+STRONG = BY_NOUN
+"""From which evidence on a fact is told; on less the user asks back."""
+
+HINT = 1.0
+"""How much a question has to speak of a fact for the user to ask back about it."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """The facts that a part of a question fits equally well, and the evidence for it."""
+
+    topics: Sequence[Topic]
+    evidence: float
+
+    def thinner(self) -> Match:
+        """The same on evidence that is not enough."""
+        return replace(self, evidence=min(self.evidence, ALIKE))
+
+    def without(self, excepted: Iterable[Topic]) -> Match:
+        left = list(excepted)
+        return replace(self, topics=[topic for topic in self.topics if topic not in left])
+
+
+NOTHING = Match((), 0.0)
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What a part of a question means."""
+
+    topics: Sequence[Topic]
+    evidence: float
+    whole: bool = False
+    """Whether all of these are meant, and not one of them."""
 
 
 class Matcher:
@@ -48,6 +83,8 @@ class Matcher:
         self.topics = list(topics)
         self.things, self.subjects = words.things, words.subjects
         self.verbs = frozenset[str]().union(*words.uses.values())
+        self.identified = frozenset(concept(name.removesuffix("_id")) for name in words.words if name.endswith("_id"))
+        """What has a number of its own."""
         self.spoken_of = spoken_of
         """The words of all that the user was told."""
         self.postal = [topic for topic in self.topics if topic.base & POSTAL and EMAIL not in topic.base]
@@ -61,32 +98,47 @@ class Matcher:
         self.known = self.heads | self.spoken_of | self.things | NEUTRAL
         """What can be said of the user's facts."""
 
-    def match(self, part: Phrase) -> list[Topic]:
+    def match(self, part: Phrase) -> Match:
         """The facts that a part fits best, which may be several; none where it fits none."""
         if part.foreign:
-            return []
+            return NOTHING
         if part.owner in self.heads and len(part.nouns) > 1:
             part = part.about(part.owner)
         whole = self.whole(part)
         if whole or (part.head == ADDRESS and len(self.postal) > 1 and EMAIL not in part.concepts):
-            return whole
+            return Match(whole, STRONG)
         scored = [(self.score(topic, part), topic) for topic in self.topics]
         fitting = _of_one_time([topic for score, topic in scored if score > 0], part)
         best = max((score for score, topic in scored if topic in fitting), default=0.0)
         found = [topic for score, topic in scored if topic in fitting and score > best - 1e-9]
         numbered = [topic for topic in found if topic.ordinals & part.ordinals]
-        return (found if OTHER in part.rest else numbered or found) or self._by_kind(part)
+        found = found if OTHER in part.rest else numbered or found
+        if found and not any(self._is_done(topic, part) for topic in found):
+            best = min(best, ALIKE)
+        return Match(found, best) if found else self._by_kind(part)
 
-    def _by_kind(self, part: Phrase) -> list[Topic]:
+    def _is_done(self, topic: Topic, part: Phrase) -> bool:
+        """Whether what a part says is done can be done with the fact: not so "the book that you return"."""
+        named = topic.base | topic.heads
+        if named & self.identified and frozenset(part.nouns[:-1]) & self.identified - named:
+            return False
+        own = topic.known - topic.near if topic.wanted else topic.known
+        return (
+            not frozenset(part.rest)
+            & self.verbs
+            & self.spoken_of - own - topic.uses - topic.told - topic.verbs - topic.heads
+        )
+
+    def _by_kind(self, part: Phrase) -> Match:
         """The facts of the kind that its noun is of, where none has the noun itself."""
         if part.head in self.heads:
-            return []
+            return NOTHING
         done = part.rest if part.wh in ("what", "which") and not part.nouns else ()
         for head in (head for word in (part.head, *done) for head in named(word)):
-            found = self.match(part.about(head)) if head in self.heads else []
-            if found:
-                return found
-        return []
+            found = self.match(part.about(head)) if head in self.heads else NOTHING
+            if found.topics:
+                return found.thinner()
+        return NOTHING
 
     def whole(self, part: Phrase) -> list[Topic]:
         """The parts of an address or a name that is asked for as one."""
@@ -103,7 +155,7 @@ class Matcher:
     def score(self, topic: Topic, part: Phrase) -> float:
         """How well a part fits a fact; 0 where it does not ask for it."""
         level = self.level(topic, part)
-        if not level or not _fits(topic, part) or self._is_elsewhere(topic, part):
+        if not level or not _fits(topic, part):
             return 0.0
         same = len((part.concepts & topic.base) - self.things) + len(part.beside & topic.base & self.things)
         near = 0 if part.several else min(len(set(part.rest) & topic.near), 3)
@@ -122,17 +174,31 @@ class Matcher:
             return BY_NOUN if paid or (vague and self._is_the_only_amount(topic, part)) else 0
         return self._by_verb(topic, part) or self._by_noun(topic, part) or self._by_description(topic, part)
 
+    def hinted(self, part: Phrase, words: Iterable[str], among: Iterable[Topic]) -> list[Topic]:
+        """The facts that the words of a question speak of most, where no part of it means any."""
+        scores: dict[str, float] = {}
+        topics = [topic for topic in among if _fits(topic, part)]
+        for word in dict.fromkeys(words):
+            kinds = frozenset((word, *named(word)))
+            weights = [self._weight(topic, kinds) for topic in topics]
+            for topic, weight in zip(topics, weights, strict=True):
+                scores[topic.name] = scores.get(topic.name, 0.0) + weight / max(1, sum(map(bool, weights)))
+        best = max(scores.values(), default=0.0)
+        return [topic for topic in topics if best >= HINT and scores[topic.name] > best - 0.01]
+
+    def _weight(self, topic: Topic, words: frozenset[str]) -> float:
+        """How much it speaks of a fact that one of these words is said."""
+        if words & topic.heads - self.things:
+            return 3.0
+        if words & topic.base - self.things:
+            return 2.0
+        return 1.0 if words & (topic.near | topic.uses | topic.told | topic.heads) else 0.0
+
     def _is_the_only_amount(self, topic: Topic, part: Phrase) -> bool:
         """Whether "how much extra do you need" can mean no other number."""
         amounts = [one for one in self.topics if one.is_number and NUMBER not in one.heads]
         wished = part.personal and not part.past and not set(part.rest) & _OWED
         return amounts == [topic] and (wished or set(part.rest) - {DESCRIPTION} <= topic.known | NEUTRAL)
-
-    def _is_elsewhere(self, topic: Topic, part: Phrase) -> bool:
-        """Whether something is done with it that is not done with the fact: "the book that you return"."""
-        own = topic.known - topic.near if topic.wanted else topic.known
-        others = frozenset(part.rest) & self.verbs & self.spoken_of - own - topic.uses - topic.told - topic.verbs
-        return bool(others) and part.head in self.things and bool(topic.heads & self.things)
 
     def _by_verb(self, topic: Topic, part: Phrase) -> int:
         """ "What shall the ticket say", "how do you pay", "describe the problem"."""

@@ -272,6 +272,18 @@ def sentences(text: str) -> list[str]:
     return [found.strip() for found in _SENTENCE.findall(plain) if found.strip(" \n.!?-*")]
 
 
+_MAY_ASK = re.compile(
+    r"\b(?:i|we|it|that)(?:'ve|'ll)? (?:\w+ )?(?:need|must|have to|got to|lack|takes|requires?)\b|\bmissing\b|"
+    r"^\W*(?:and )?(?:now|the|your)\b[^,]*(?:\?|\bnow\W*)$",
+    re.IGNORECASE,
+)
+
+
+def may_ask(sentence: str) -> bool:
+    """Whether a sentence that is not known to ask for anything may do so all the same."""
+    return _MAY_ASK.search(sentence) is not None and not _DENIED.search(sentence)
+
+
 def wants_to_know(sentence: str) -> bool:
     """Whether a sentence asks for something to be told, and not for a yes or a no."""
     return _asked(sentence) is not None

@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from forgec.dialogue import Message, Transcript, Utterance
+from forgec.users.asking import Reading
+from forgec.users.doubts import Doubts, label
 from forgec.users.instructed import Instructions
 from forgec.users.questions import sentences, wants_to_know
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
 from forgec.users.values import said, spoken
 from forgec.users.wording import meanings
-from forgec_runtime import Known
 
 PATIENCE = 3
 """After how many answers in a row that led to nothing new it gives up."""
@@ -55,6 +56,7 @@ class ScriptedUser:
         """The requests that it has made, the last one first."""
         self.dead_ends = 0
         self.confirmed: Counter[str] = Counter()
+        self.doubts = Doubts(self.facts, self._best)
         self._instructions: Instructions | None = None
 
     @property
@@ -75,18 +77,20 @@ class ScriptedUser:
         text = transcript[-1].content
         if not text.strip():
             return Utterance(text=NOT_HEARD)
-        asked = self._meant(text)
+        reading = self.part.asking.read(self.doubts.heard(text))
+        asked = self._meant(text, reading)
         calls = self.instructions.named(text) or (() if asked else self.instructions.meant(text))
-        return Utterance(calls=calls) if calls else await self._reply(text, asked)
+        return Utterance(calls=calls) if calls else await self._reply(text, reading, asked)
 
-    async def _reply(self, text: str, asked: tuple[str, ...]) -> Utterance:
-        if asked:
-            new = not self.told.issuperset(asked)
-            self.told.update(asked)
-            answer = "; ".join(_answer(self.facts[name]) for name in asked)
-            return self._told(answer, asked) if new else self._stuck(answer, asked)
+    async def _reply(self, text: str, reading: Reading, asked: set[str]) -> Utterance:
         questions = [one for one in sentences(text) if one.rstrip().endswith("?") or wants_to_know(one)]
-        if any(_CLOSING.search(one) for one in questions) or not questions:
+        closing = any(_CLOSING.search(one) for one in questions)
+        if not closing or asked:
+            told, doubted = self.doubts.about(reading.without(asked), self.told)
+            asked |= told
+            if asked or doubted:
+                return self._tell([name for name in self.facts if name in asked], doubted)
+        if closing or not questions:
             return await self._statement()
         question = questions[-1]
         wish = self._wish(question)
@@ -98,6 +102,15 @@ class ScriptedUser:
         if self.confirmed[question] > 1 or self.confirmed.total() > MAX_CONFIRMED:
             return self._stuck(answer)
         return self._told(answer)
+
+    def _tell(self, asked: Sequence[str], doubted: tuple[str, ...]) -> Utterance:
+        """Tells facts, and asks back about those of which it is in doubt."""
+        new = bool(doubted) or not self.told.issuperset(asked)
+        self.told.update(asked)
+        answer = "; ".join(f"{label(self.facts[name])}: {spoken(self.facts[name].value)}" for name in asked)
+        if doubted:
+            answer = ". ".join(filter(None, (answer, self.doubts.question(also=bool(asked)))))
+        return self._told(answer, tuple(asked), doubted) if new else self._stuck(answer, tuple(asked))
 
     async def _statement(self) -> Utterance:
         """What it says to something that asks nothing: the next request, or, once all are met, that it is content."""
@@ -121,42 +134,34 @@ class ScriptedUser:
         self.made.insert(0, self.waiting.pop(0))
         return self.made[0]
 
-    def _meant(self, text: str) -> tuple[str, ...]:
-        """The facts that are asked for. Where the message does not tell which of several, it is none of them, unless
-        they are described alike and asked for so, as no question can tell them apart: then it is the one of the
-        request that was made last, of those that were not told yet.
+    def _meant(self, text: str, reading: Reading) -> set[str]:
+        """The facts that are asked for, or meant by the answer to what it asked back. Of those that are described alike
+        and asked for so, which no question can tell apart, it is the one that the dialogue is about.
         """
-        reading = self.part.asking.read(text)
-        chosen = set(reading.asked)
+        chosen = {*reading.asked, *self.doubts.settled(text, reading)}
         for group in reading.unclear:
             named = set(meanings(self.facts[group[0]].doc)) <= set(meanings(text))
-            if not (named and self.part.asking.alike(group[0]).issuperset(group)):
-                continue
-            chosen.add(self._of(group, chosen))
-        return tuple(name for name in self.facts if name in chosen)
+            if named and self.part.asking.alike(group[0]).issuperset(group):
+                chosen.add(self._best([name for name in group if name not in chosen] or group))
+        return chosen
 
-    def _of(self, group: Sequence[str], chosen: set[str]) -> str:
-        left = [name for name in group if name not in chosen] or list(group)
+    def _best(self, group: Sequence[str]) -> str:
+        """Of several facts that of the request that was made last, one that was not told yet before the others."""
         for request in self.made:
-            spoken_of = [name for name in left if said(self.facts[name].value, [request])]
+            spoken_of = [name for name in group if said(self.facts[name].value, [request])]
             if spoken_of:
                 return next((name for name in spoken_of if name not in self.told), spoken_of[0])
-        return next((name for name in left if name not in self.told), left[0])
+        return next((name for name in group if name not in self.told), group[0])
 
-    def _told(self, text: str, reveals: tuple[str, ...] = ()) -> Utterance:
+    def _told(self, text: str, reveals: tuple[str, ...] = (), asks_back: tuple[str, ...] = ()) -> Utterance:
         self.dead_ends = 0
-        return Utterance(text=text, reveals=reveals)
+        return Utterance(text=text, reveals=reveals, asks_back=asks_back)
 
     def _stuck(self, text: str, reveals: tuple[str, ...] = ()) -> Utterance:
         self.dead_ends += 1
         if self.dead_ends > PATIENCE:
             return Utterance(text=GIVES_UP, done=True, gives_up=True)
         return Utterance(text=text, reveals=reveals)
-
-
-def _answer(fact: Known) -> str:
-    label = first_person(fact.doc) if fact.doc else fact.name.replace("_", " ")
-    return f"{label}: {spoken(fact.value)}"
 
 
 def _results(transcript: Transcript) -> list[Message]:

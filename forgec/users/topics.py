@@ -13,7 +13,7 @@ from forgec.users.glossary import Glossary
 from forgec.users.phrases import phrase
 from forgec.users.questions import sentences
 from forgec.users.values import said, spoken
-from forgec.users.wording import FILLING, ORDINALS, concept, content, meanings, tokens
+from forgec.users.wording import FILLING, ORDINALS, concept, content, meanings, plain_words, tokens
 from forgec_runtime import Briefing, Known
 
 NUMBER, NAME, FULL_NAME, ADDRESS, EMAIL = (concept(word) for word in ("number", "name", "fullname", "address", "email"))
@@ -32,6 +32,8 @@ class Topic:
 
     name: str
     value: Any
+    doc: tuple[str, ...]
+    """The words in which the user knows it."""
     base: frozenset[str]
     """The concepts of its name and of what it is to the user."""
     heads: frozenset[str]
@@ -118,9 +120,9 @@ def _topic(
     verbs = frozenset(doc.rest) if doc.wh and not doc.nouns else frozenset[str]()
     value = meanings(spoken(fact.value)) if isinstance(fact.value, str) else ()
     return Topic(
-        name=fact.name, value=fact.value, base=base, heads=heads, verbs=verbs | heads, told=frozenset(doc.rest),
-        opens=doc.wh, ordinals=numbered, more=more - base, values=values, objects=objects, uses=uses, near=near - base,
-        told_in=told_in, fallback=fallback, wanted=_wanted(fact),
+        name=fact.name, value=fact.value, doc=plain_words(fact.doc or fact.name), base=base, heads=heads,
+        verbs=verbs | heads, told=frozenset(doc.rest), opens=doc.wh, ordinals=numbered, more=more - base, values=values,
+        objects=objects, uses=uses, near=near - base, told_in=told_in, fallback=fallback, wanted=_wanted(fact),
         known=base | more | heads | objects | near | set(value), tried=_TRIED.search(fact.doc) is not None,
     )  # fmt: skip
 
@@ -161,7 +163,9 @@ def _heads(fact: Known, words: Glossary, things: frozenset[str], in_series: bool
         heads.add(doc.head)
         if doc.head == NUMBER and len(doc.nouns) > 1:
             heads.add(doc.nouns[-2])
-        if doc.head in IDENTIFYING or doc.head == concept("what"):
+        if doc.head in IDENTIFYING:
+            heads.update({*doc.of[:1]} & (words.things | words.subjects))
+        elif doc.head == concept("what"):
             heads.update(doc.of[:1])
         if doc.head == TITLE and doc.of:
             heads |= words.owners.get(name, frozenset())

@@ -130,6 +130,15 @@ def meanings(text: str) -> tuple[str, ...]:
     return tuple(content(tokens(text)))
 
 
+def plain_words(text: str) -> tuple[str, ...]:
+    """The words of a text without what only leads to them: of "please tell me your name", name."""
+    words = tokens(text)
+    start = next((i for i, word in enumerate(words) if word not in _LEADING), len(words))
+    return tuple(words[start:])
+
+
+_LEADING = listed("could can would you please tell me give us i need and also")
+
 FILLING = listed(
     """
     a an and or the of on in at to for from by with about as into over it its this that these those them they

@@ -1,73 +1,63 @@
 """What agents ask for, in their own words: messages, each labelled with the facts that it asks for.
 
 Two hundred were labelled before there was anything to read them: every second one was looked at while the rules were
-made, the others were not, until the rules first met them. The sixty of `afterwards` were written then, to be hard. The
-two hundred of `unseen` were written later, by somebody who had not read the rules, and the sixty of `last` when all of
-those had been mended. The eleven times two hundred that are blind are of people who had not read them either, and were
-met one after the other; those from `blind g` on are written more freely. The 98 of `more` were written before the third
-of these, and the 272 of `groups` after the fifth, by somebody who knew the rules. What the rules made of each when they
-first met them stands in docs/rollouts.md; what is tested here is what came of mending that.
+made, the others were not, until the rules first met them. The sixty of `afterwards` were written then, to be hard.
+The two hundred of `unseen` were written later, by somebody who had not read the rules, and the sixty of `last` when
+all of those had been mended. The thirteen times two hundred that are blind are of people who had not read them
+either, and were met one after the other; those from `blind g` on are written more freely. The 98 of `more` were
+written before the third of these, and the 272 of `groups` after the fifth, by somebody who knew the rules, to have
+too much told. What the rules made of each when they first met them stands in docs/rollouts.md.
 """
 
 from __future__ import annotations
-
-import json
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from forgec.users.asking import Asking
 from forgec.users.glossary import glossary
-from forgec_runtime import Environment, load_environment
+from tests.users.counting import MESSAGES, asking, environment, outcomes
 
-ROOT = Path(__file__).parents[2]
-MESSAGES = [json.loads(line) for line in (Path(__file__).parent / "messages.jsonl").read_text().splitlines()]
-
-
-@cache
-def environment(name: str) -> Environment:
-    return load_environment(ROOT / "generated" / name)
-
-
-@cache
-def asking(name: str, task: str) -> Asking:
-    env = environment(name)
-    return Asking(env.reset(task).briefing, glossary(env))
-
-
-def wrong(half: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The messages of a half that are misread, and those of them that would have an unasked fact told."""
-    misread, told = [], []
-    for message in MESSAGES:
-        found = set(asking(message["environment"], message["task"]).asked(message["text"]))
-        if message["half"] == half and found != set(message["asks"]):
-            misread.append(message | {"found": sorted(found)})
-            if not found <= set(message["asks"]):
-                told.append(misread[-1])
-    return misread, told
-
-
-COUNTS = {
-    "development": 100, "held out": 100, "afterwards": 60, "unseen": 200, "last": 60,
-    "blind a": 200, "blind b": 200, "more": 98, "blind c": 200,
-    "blind d": 200, "blind e": 200, "groups": 272, "blind g": 200, "blind h": 200,
-    "blind m1": 200, "blind m2": 200, "blind m3": 200, "blind m4": 200,
+SETS = {
+    "development": (100, 95, 99),
+    "held out": (100, 90, 99),
+    "afterwards": (60, 56, 57),
+    "unseen": (200, 187, 198),
+    "last": (60, 54, 60),
+    "blind a": (200, 182, 191),
+    "blind b": (200, 179, 194),
+    "blind c": (200, 176, 194),
+    "more": (98, 84, 92),
+    "blind d": (200, 177, 195),
+    "blind e": (200, 183, 193),
+    "groups": (272, 177, 227),
+    "blind g": (200, 162, 191),
+    "blind h": (200, 177, 195),
+    "blind m1": (200, 158, 184),
+    "blind m2": (200, 168, 196),
+    "blind m3": (200, 179, 195),
+    "blind m4": (200, 167, 192),
+    "blind i": (200, 156, 180),
+    "blind j": (200, 139, 170),
 }  # fmt: skip
+"""Of each set: how many messages there are, how many of them are answered right at once, and how many in the end."""
 
 
-@pytest.mark.parametrize("half", COUNTS)
-def test_the_right_facts_are_found_in_nine_of_ten_messages(half: str) -> None:
-    count = sum(message["half"] == half for message in MESSAGES)
-    misread, _ = wrong(half)
-    assert count == COUNTS[half]
-    assert len(misread) <= count / 10, misread
+@pytest.mark.parametrize("half", SETS)
+def test_the_right_facts_are_told_and_never_one_that_was_not_asked_for(half: str) -> None:
+    count, at_once, in_the_end = SETS[half]
+    found = outcomes([message for message in MESSAGES if message["half"] == half])
+    assert found.total() == count
+    assert found["unasked"] == 0
+    assert found["asked in vain"] <= count / 10
+    assert found["at once"] >= at_once
+    assert found["at once"] + found["after yes"] + found["after a choice"] >= in_the_end
 
 
-@pytest.mark.parametrize("half", COUNTS)
-def test_no_fact_is_told_that_was_not_asked_for(half: str) -> None:
-    assert wrong(half)[1] == []
+def test_of_all_messages_nine_in_ten_are_answered_right() -> None:
+    found = outcomes(MESSAGES)
+    right = found["at once"] + found["after yes"] + found["after a choice"]
+    assert right >= 0.93 * len(MESSAGES)
+    assert found["at once"] >= 0.84 * len(MESSAGES)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +90,7 @@ def test_each_fact_is_found_by_what_it_is_called() -> None:
                     continue
                 count += 1
                 readings = [reader.read(text.format(fact.doc)) for text in asks]
-                if not all(fact.name in (*one.asked, *sum(one.unclear, ())) for one in readings):
+                if not all(fact.name in (*one.asked, *one.thin, *sum(one.unclear, ())) for one in readings):
                     missed.append(f"{task}: {fact.name}")
                 told += [f"{task}: {text}" for text in others if reader.asked(text.format(fact.doc))]
     assert count > 500

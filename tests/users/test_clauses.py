@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.users.test_asking import asking
-from tests.users.test_asking import environment as tasks
+from tests.users.counting import asking
+from tests.users.counting import environment as tasks
 
 FACTS = [
     ("library", "settle_the_overdue", "email"), ("library", "keep_what_can_be_kept", "email"),

@@ -18,7 +18,6 @@ from forgec.users.scripted import CONTENT, GIVES_UP, GO_ON, NOT_HEARD, UNKNOWN, 
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
 from forgec_runtime import Asked, Briefing, Environment, Known, Reward, load_environment
-from tests.users.test_asking import COUNTS, MESSAGES, asking, environment
 
 GENERATED = Path(__file__).parents[2] / "generated"
 
@@ -87,25 +86,73 @@ def test_of_facts_that_are_described_alike_it_tells_the_one_that_is_meant() -> N
     assert talk(every, "Tell me the order number; the order number; the order number.")[1].reveals == ("o", "p", "q")
 
 
-def test_where_a_message_does_not_tell_which_fact_it_means_none_is_told() -> None:
-    user = library("lend_book_e8daa097")
-    said = talk(user, "Which book is it?", "Which book are you bringing back?")
-    assert [one.reveals for one in said[1:]] == [(), ("title",)]
-    assert said[1].text == UNKNOWN
+def shown(said: Sequence[Utterance]) -> list[tuple[str, tuple[str, ...]]]:
+    """What a user says after its opening, and which facts it tells."""
+    return [(one.text, one.reveals) for one in said[1:]]
 
 
-@pytest.mark.parametrize("half", COUNTS)
-def test_its_answer_to_a_labelled_message_has_no_fact_that_was_not_asked_for(half: str) -> None:
-    """Of the user as a whole, which is asked this first and may have to choose."""
-    told = []
-    for message in MESSAGES:
-        if message["half"] == half:
-            env, task = environment(message["environment"]), message["task"]
-            reader = asking(message["environment"], task)
-            user = ScriptedUser(UserPart(reader, [], env.name, task, 0, 0, "", unpaid, Meter()))
-            reveals = talk(user, message["text"])[1].reveals
-            told += [] if set(reveals) <= set(message["asks"]) else [message | {"told": reveals}]
-    assert told == []
+WHICH = "Which do you need: the title of the loan or the title of the book?"
+
+
+def test_where_a_message_does_not_tell_which_fact_it_means_it_asks_back_and_tells_none() -> None:
+    (_, said) = talk(library("lend_book_e8daa097"), "Which book is it?")
+    assert (said.text, said.reveals, said.asks_back) == (WHICH, (), ("title", "title_2"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("The title of the loan, please.", ("title",)),
+        ("I mean the book.", ("title_2",)),
+        ("Both, please.", ("title", "title_2")),
+        ("Which book are you bringing back?", ("title",)),
+        ("Which book is it?", ("title",)),
+        ("No, neither.", ()),
+        ("Never mind, I have found it.", ()),
+    ],
+)
+def test_asked_which_it_tells_what_the_agent_chooses(answer: str, told: tuple[str, ...]) -> None:
+    said = talk(library("lend_book_e8daa097"), "Which book is it?", answer)
+    assert said[2].reveals == told
+    assert said[2].asks_back == ()
+
+
+SECRET, ASKED = "And the secret, please?", "Do you mean my password?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("Yes.", ("password",)),
+        ("Yes, your password, please.", ("password",)),
+        ("The password.", ("password",)),
+        (SECRET, ("password",)),
+        ("No, your user name.", ("username",)),
+        ("No, thanks.", ()),
+        ("I have it now, it is done.", ()),
+    ],
+)
+def test_asked_back_on_thin_evidence_it_tells_on_a_yes(answer: str, told: tuple[str, ...]) -> None:
+    user = ScriptedUser(part("tickets", "room_for_one_more"))
+    said = talk(user, SECRET, answer)
+    assert (said[1].text, said[1].reveals, said[1].asks_back) == (ASKED, (), ("password",))
+    assert said[2].reveals == told
+
+
+def test_told_no_it_does_not_ask_back_about_that_again() -> None:
+    user = ScriptedUser(part("tickets", "room_for_one_more"))
+    said = talk(user, SECRET, "No.", SECRET, "What is your password?")
+    assert [one.asks_back for one in said[1:]] == [("password",), (), (), ()]
+    assert [one.reveals for one in said[1:]] == [(), (), (), ("password",)]
+
+
+def test_it_tells_what_is_clear_and_asks_back_about_the_rest() -> None:
+    user = ScriptedUser(part("tickets", "room_for_one_more"))
+    said = talk(user, "Your user name, please. And what is the secret?", "Yes.")
+    assert shown(said) == [
+        ("my name at the desk: priya.okafor. Do you also mean my password?", ("username",)),
+        ("my password: amber-fig-21", ("password",)),
+    ]
 
 
 def test_it_declines_what_it_does_not_want_and_agrees_to_the_rest() -> None:
