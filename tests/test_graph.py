@@ -173,3 +173,11 @@ def test_a_file_whose_ending_tells_no_format_is_not_guessed_at(desk: Path, tmp_p
     assert result.exit_code == 2 and "end it in .mmd, .dot" in result.output
     assert not (tmp_path / "desk.svg").exists()
     assert invoke(str(desk), "--out", str(tmp_path / "desk.svg"), "--format", "dot").exit_code == 0
+
+
+def test_what_all_rows_have_because_it_was_given_is_no_gift() -> None:
+    """`bills_of` gives the bills of a line, and with each its line, which whoever calls it knows."""
+    spec = check(SPECS / "phone.afs").spec
+    assert spec is not None
+    found = list(links(tool_graph(spec), "gives"))
+    assert {(target, link.field) for source, target, link in found if source == "bills_of"} == {("charge", "bill_id")}

@@ -108,7 +108,8 @@ class Comparing:
         pair = [quoted(mine.row[title]), quoted(other.row[title])]
         self.chance.shuffle(pair)
         plural = self.words.plural(self.words.noun(table))
-        whose = "your" if table in self.growing.ground.people.owned else "the"
+        both = all(self.growing.mine(table, one.row[one.field]) for one in (mine, other))
+        whose = "your" if both else "the"
         extreme = self.words.comparative(name, mine.columns, not least)
         phrase = f"whichever of {whose} {plural} {pair[0]} and {pair[1]} has the {extreme}"
         key = mine.row[mine.field]

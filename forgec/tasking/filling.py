@@ -11,6 +11,7 @@ from forgec.model import spec as m
 from forgec.sql.scope import Cell, Rows
 from forgec.tasking.drafts import Draft, Move
 from forgec.tasking.ground import Ground
+from forgec.tasking.lookups import is_vague
 from forgec.tasking.merging import Merging
 from forgec.tasking.plans import Fact, Found, Node, Plan, Request, RowOf, numbered
 from forgec.tasking.reasoning import questions
@@ -129,7 +130,7 @@ class _Filling:
     def _look(self, move: Move, tool: m.Tool) -> None:
         arguments = dict(move.proposal.arguments)
         context: list[tuple[str, Any]] = []
-        given, needs = {}, list[str]()
+        given, needs, about, vague = {}, list[str](), "", False
         for parameter in tool.parameters:
             if parameter.name not in arguments:
                 continue
@@ -137,7 +138,8 @@ class _Filling:
             if parameter.references is not None:
                 found = self.merging.lookups.key(parameter.references, arguments[parameter.name], tool.name)
                 if parameter.references != self.ground.people.table:
-                    context.append(("", found.phrase))
+                    vague = vague or is_vague(found)
+                    about += self.words.of_row(tool, parameter, found.phrase)
             else:
                 bounded = self.ground.meanings[tool.name][parameter.name].bounds
                 place = ("", ()) if bounded else (origin.table, origin.path)
@@ -145,10 +147,7 @@ class _Filling:
             given[parameter.name] = found.given
             needs += found.needs
         before = list(self.made.nodes)
-        node = self.merging.lookups.call(tool, given, arguments, tuple(c for c in context if c[0]), tuple(needs))
-        phrases = [phrase for label, phrase in context if not label]
-        about = " of ".join(["", *phrases])
-        vague = any(len(phrase.split()) == 2 or phrase.startswith("the only ") for phrase in phrases)
+        node = self.merging.lookups.call(tool, given, arguments, tuple(context), tuple(needs), about)
         if vague or (not self._question(node, tool, about) and not self._row_question(node, tool, about)):
             self.made.nodes = before
 
@@ -289,7 +288,7 @@ class _Filling:
         nodes = [n for n in nodes if not self.ground.reads[n.tool] & self.merging.growing.changed]
         if nodes:
             node = self.chance.choice(nodes)
-            self._question(node, self.ground.spec.tools[node.tool])
+            self._question(node, self.ground.spec.tools[node.tool], node.about)
 
     # -- the whole ---------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from forgec.model import spec as m
 from forgec.tasking import proposing
 from forgec.tasking.coverage import Coverage, Edge
@@ -41,6 +43,16 @@ class Growing:
         """A call was made: what it writes may be otherwise from here on."""
         self.changed |= self.ground.writes[node.tool]
         self.written += bool(self.ground.writes[node.tool])
+
+    def mine(self, table: str, key: Any) -> bool:
+        """Whether a row is the person's, as it is now; one that the plan made is."""
+        person, owners = self.draft.person, self.ground.people.owned.get(table, ())
+        name = self.ground.spec.tables[table].key[0].name
+        rows = self.rows.where(self.draft.world, table, name, key)
+        if person is None or not rows or not owners:
+            return bool(owners)
+        row = self.rows.now(self.state, table, rows[0])
+        return any(row[owner] == person[self.ground.people.key] for owner in owners)
 
     def stale(self, tool: m.Tool) -> bool:
         """Whether a tool may answer otherwise than in the beginning."""

@@ -62,18 +62,13 @@ class Lookups:
         name = self.plan.fact(
             column.name if column.name != "id" else f"{noun.replace(' ', '_')}_id", f"{whose} {label}", value
         )
-        return Found({"$": name}, f"{'your' if self._mine(table, row) else 'the'} {noun} {value}")
+        return Found({"$": name}, f"{'your' if self.growing.mine(table, value) else 'the'} {noun} {value}")
 
     def _row(self, table: str, value: Any) -> Mapping[str, Any] | None:
         key = self.ground.spec.tables[table].key[0].name
         for row in self.rows.where(self.draft.world, table, key, value):
             return self.rows.now(self.growing.state, table, row)
         return None
-
-    def _mine(self, table: str, row: Mapping[str, Any] | None) -> bool:
-        """Whether a row is the person's."""
-        owners, person = self.ground.people.owned.get(table, ()), self.draft.person
-        return bool(row and person and owners and row[owners[0]] == person[self.ground.people.key])
 
     def _known(self, table: str, value: Any, taker: str) -> Found | None:
         """A key in a result that is there."""
@@ -97,7 +92,7 @@ class Lookups:
         assert result is not None
         if field == "" and isinstance(result.shape, Cell):
             return (
-                Found({"$": node.name}, self.picking.phrases.of(table, node.context), (node.name,))
+                Found({"$": node.name}, self.picking.called(table, node, "", value), (node.name,))
                 if node.value == value
                 else None
             )
@@ -108,7 +103,8 @@ class Lookups:
                 return None
             return self.picking.key(source, column, table, value)
         if isinstance(node.value, Mapping) and node.value.get(field) == value:
-            return Found({"$": f"{node.name}.{field}"}, self.picking.phrases.of(table, node.context), (node.name,))
+            phrase = self.picking.called(table, node, field, value)
+            return Found({"$": f"{node.name}.{field}"}, phrase, (node.name,))
         return None
 
     def _look(self, tool: m.Tool, table: str, row: Mapping[str, Any], depth: int) -> bool:
@@ -117,6 +113,7 @@ class Lookups:
         arguments: dict[str, Any] = {}
         context: list[tuple[str, Any]] = []
         needs: list[str] = []
+        about = ""
         for parameter in sorted(tool.parameters, key=lambda p: p.optional or p.default is not None):
             made = self._looked(tool, parameter, table, row, depth, bool(arguments))
             if made is None:
@@ -125,9 +122,13 @@ class Lookups:
             arguments[parameter.name], given[parameter.name] = value, found.given
             needs += found.needs
             context += said
+            if parameter.references is not None and parameter.references != self.ground.people.table:
+                if is_vague(found):
+                    raise Unreachable(parameter.name)
+                about += self.words.of_row(tool, parameter, found.phrase)
         if not arguments and any(True for _ in tool.parameters):
             return False
-        self.call(tool, given, arguments, tuple(context), tuple(needs))
+        self.call(tool, given, arguments, tuple(context), tuple(needs), about)
         return True
 
     def call(
@@ -137,6 +138,7 @@ class Lookups:
         arguments: Mapping[str, Any],
         context: tuple[tuple[str, Any], ...] = (),
         needs: tuple[str, ...] = (),
+        about: str = "",
     ) -> Node:
         """A lookup, made unless the same one was made before and would answer the same."""
         stale = self.growing.stale(tool)
@@ -149,7 +151,7 @@ class Lookups:
             raise Unreachable(tool.name)
         node = Node(
             self.plan.name(tool.name), tool.name, dict(given), arguments, value=result.value,
-            at=self.growing.written, context=context, needs=needs,
+            at=self.growing.written, context=context, about=about, needs=needs,
         )  # fmt: skip
         self.plan.nodes.append(node)
         return node
@@ -218,3 +220,8 @@ class Lookups:
                             if inner[nested.inherited[0].name] in node.arguments.values():
                                 return inner[nested.inherited[0].name]
         return None
+
+
+def is_vague(found: Found) -> bool:
+    """Whether what a row is called does not say which it is, so that nothing else can be said to be of it."""
+    return len(found.phrase.split()) == 2 or found.phrase.startswith("the only ")

@@ -44,6 +44,9 @@ class Merging:
         """How the plan says each argument of a call; of one in `vain` the words alone matter."""
         tool = self.ground.spec.tools[move.tool]
         found = {}
+        said = [move.proposal.arguments.get(p.name) for p in tool.parameters if p.references is None]
+        if "" in said and not any(value not in (None, "") for value in said):
+            raise Unreachable("nobody asks for nothing")
         for parameter in tool.parameters:
             if parameter.name in move.proposal.arguments:
                 value, origin = move.proposal.arguments[parameter.name], move.proposal.origins[parameter.name]
@@ -122,7 +125,7 @@ class Merging:
             if node.tool in self.ground.readers and isinstance(node.value, Mapping) and origin.path[-1] in node.value:
                 tool = self.ground.spec.tools[node.tool]
                 if getattr(getattr(tool.returns, "shape", None), "table", None) == origin.table:
-                    self.lookups.call(tool, node.given, node.arguments, node.context, node.needs)
+                    self.lookups.call(tool, node.given, node.arguments, node.context, node.needs, node.about)
                     return self._same(origin, value)
         return None
 

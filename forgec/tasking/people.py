@@ -6,9 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forgec.model import spec as m
+from forgec.model.uses import writes_of
 from forgec.tasking.parameters import Meaning
 
-_PERSONAL = ("email", "e_mail", "username", "user_name", "password", "phone", "number", "holder", "first_name")
+_PERSONAL = (
+    "email", "e_mail", "username", "user_name", "password", "phone", "number", "holder", "first_name", "badge", "role",
+    "surname", "last_name", "born", "birthday", "date_of_birth",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,14 @@ def _score(table: m.Table, spec: m.Spec, meanings: Mapping[str, Mapping[str, Mea
     personal = any(name in names for name in _PERSONAL)
     if not personal and "name" not in names:
         return 0
-    taken = any(p.references == table.name for tool in spec.tools.values() for p in tool.parameters)
+    taken = [tool for tool in spec.tools.values() if any(p.references == table.name for p in tool.parameters)]
     looked = any(
         place.table == table.name for tool in meanings.values() for one in tool.values() for place in one.looked
     )
     if not taken and not looked:
         return 0
     references = sum(any(c.references == table.name for c in other.columns) for other in spec.tables.values())
-    return 3 * personal + ("name" in names) + references + 2 * looked
+    acts = any(writes_of(tool) for tool in taken)
+    if not personal and not references and not acts:
+        return 0  # a thing with a name, which nothing else is anybody's
+    return 3 * personal + ("name" in names) + references + 2 * looked + acts

@@ -22,14 +22,16 @@ class Phrases:
     def of(
         self,
         table: str,
+        mine: bool,
         context: tuple[tuple[str, Any], ...],
         one: Criterion = ANY,
         columns: Mapping[str, Cell] | None = None,
         docs: Mapping[str, str] | None = None,
+        about: str = "",
     ) -> str:
-        """What a user calls the row that is meant."""
+        """What a user calls the row that is meant. It may be `mine`; `about` is of which other row it is."""
         noun, cells = self.words.noun(table), columns or {}
-        mine = table in self.ground.people.owned
+        mine = mine and not about
         whose = "your" if mine else "the"
         own = {column.name for column in self.ground.spec.tables[table].columns}
         equals = {label_of(name): (name, value) for name, value in one.equals}
@@ -37,20 +39,23 @@ class Phrases:
         if one.order is None:
             for name, value in one.equals:
                 if name in TITLES and len(one.equals) == 1:
-                    return f"{whose} {noun} {quoted(value)}" if name in own else f"{whose} {noun} of {quoted(value)}"
+                    of = "" if name in own else "of "
+                    return f"{whose} {noun} {of}{quoted(value)}{about}"
             for label, value in said:
                 if label in TITLES and not equals:
-                    return f"{whose} {noun} {quoted(value)}" if label in own else f"{whose} {noun} of {quoted(value)}"
+                    of = "" if label in own else "of "
+                    return f"{whose} {noun} {of}{quoted(value)}{about}"
             tests = [(self.words.label(name, cells), value) for name, value in one.equals] or said
             if not tests:
-                return f"{whose} only {noun}" if mine or columns is not None else f"the {noun}"
+                return f"{whose} only {noun}{about}" if mine or columns is not None else f"the {noun}{about}"
             inner = self._inner_noun(table, [name for name, _ in one.equals], own)
-            return f"{whose} {noun}{inner} with {self._tests(tests)}"
+            return f"{whose} {noun}{inner} with {self._tests(tests)}{about}"
         inner = self._inner_noun(table, [one.order], own)
         best = self.words.extreme(one.order, cells, one.most, (docs or {}).get(one.order, ""))
         extreme = f"{whose} {noun}{inner} with the {best}"
         tests = [(self.words.label(name, cells), value) for name, value in one.equals] + said
-        return f"{extreme} among those with {self._tests(tests)}" if tests else extreme
+        among = about + (f" with {self._tests(tests)}" if tests else "")
+        return f"{extreme} among those{among}" if among else extreme
 
     def _inner_noun(self, table: str, names: list[str], own: set[str]) -> str:
         """What another row is called that a row refers to and that has these columns instead."""

@@ -37,7 +37,8 @@ class Picking:
             return self.inner(node, path)
         if path or not isinstance(result.shape, Rows) or not isinstance(node.value, list | tuple):
             return None
-        return Source(node.name, f"${node.name}", "", node.value, result.shape.columns, node.context, result.docs)
+        about = (node.context, node.about, result.docs, self._table(node))
+        return Source(node.name, f"${node.name}", "", node.value, result.shape.columns, *about)
 
     def inner(self, node: Node, path: str) -> Source | None:
         """Rows that are nested in a result that is a document."""
@@ -74,14 +75,44 @@ class Picking:
         sql = one.sql(field, source, facts)
         if several:
             sql = sql.replace("select ", "select distinct ", 1)
-        doc = "the only one" if one == ANY else self.phrases.of(table, (), one, source.columns, source.docs)
+        mine = self.growing.mine(*self._row(source, wanted, table, value))
+        doc = "the only one" if one == ANY else self.phrases.of(table, mine, (), one, source.columns, source.docs)
         name = self._reason(f"{field.removesuffix('_id')}", sql, doc, value, (source.node,))
         self.plan.distractors += len(distinct) - 1
         if sum(row.get(field) == value for row in source.rows) > 1:
             self.repeated.add(name)
-        found = Found({"$": name}, self.phrases.of(table, source.context, one, source.columns, source.docs), (name,))
+        phrase = self.phrases.of(
+            source.table or table, mine, source.context, one, source.columns, source.docs, source.about
+        )
+        found = Found({"$": name}, self._in_it(table, source.table, phrase), (name,))
         self.kept[place] = found
         return found
+
+    def called(self, table: str, node: Node, field: str, value: Any) -> str:
+        """What a user calls the row whose key stands in the one row that a lookup found."""
+        around = self._table(node)
+        if around == self.ground.people.table and around != table:
+            return f"your {self.words.noun(table)}"
+        key = node.value[self.ground.spec.tables[around].key[0].name] if around else value
+        phrase = self.phrases.of(
+            around or table, self.growing.mine(around or table, key), node.context, about=node.about
+        )
+        return self._in_it(table, around, phrase)
+
+    def _table(self, node: Node) -> str | None:
+        """The table whose rows a node has, as they are."""
+        result = self.ground.spec.tools[node.tool].returns
+        return getattr(result.shape, "table", None) if result is not None else None
+
+    def _in_it(self, table: str, around: str | None, phrase: str) -> str:
+        """What a row is called to which the one refers that is meant by a phrase."""
+        return phrase if around in (None, table) else f"the {self.words.noun(table)} of {phrase}"
+
+    def _row(self, source: Source, row: Mapping[str, Any], table: str, value: Any) -> tuple[str, Any]:
+        """A row of a result, by its table and key; that of `table` with a key where it is of none."""
+        if source.table is None:
+            return table, value
+        return source.table, row[self.ground.spec.tables[source.table].key[0].name]
 
     def _criterion(
         self, source: Source, rows: list[Any], wanted: Mapping[str, Any], table: str, plain: bool

@@ -31,6 +31,9 @@ class Node:
     value: Any = None
     at: int = 0
     context: tuple[tuple[str, Any], ...] = ()
+    """What a lookup is given that is no key: labels and values."""
+    about: str = ""
+    """Of which row it is, if not of the person's: ` of the order 'O1'`."""
     needs: tuple[str, ...] = ()
     """The nodes that it reads."""
 
@@ -96,7 +99,10 @@ class Source:
     rows: Sequence[Mapping[str, Any]]
     columns: Mapping[str, Cell]
     context: tuple[tuple[str, Any], ...] = ()
+    about: str = ""
     docs: Mapping[str, str] = field(default_factory=dict)
+    table: str | None = None
+    """Where they are rows of one table, as they are."""
 
 
 @dataclass

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Literal
 import networkx as nx
 
 from forgec.model import spec as m
+from forgec.model import walk
 from forgec.model.uses import keys_in, reads_of, writes_of
+from forgec.plans.keyed import conjuncts
 from forgec.sql.scope import Rows
+from forgec.sql.tree import Value, exp
 
 if TYPE_CHECKING:
     ToolGraph = nx.MultiDiGraph[str]
@@ -68,9 +71,31 @@ def _found(tool: m.Tool, spec: m.Spec) -> Iterator[tuple[str, str]]:
     assert tool.returns is not None
     known = {parameter.references for parameter in tool.parameters if not parameter.optional}
     single = not isinstance(tool.returns.shape, Rows)
+    given = _given(tool)
     for field, table in _keys(tool.returns, spec):
-        if table not in known or not (single and "." not in field):
+        if field not in given and (table not in known or not (single and "." not in field)):
             yield field, table
+
+
+def _given(tool: m.Tool) -> set[str]:
+    """The columns that have in all rows of a result what its caller gave: `where line_id = $line_id`."""
+    given = {parameter.name for parameter in tool.parameters if parameter.references and not parameter.optional}
+    trees = [one.sql.tree for one in walk.statements(tool.body) if isinstance(one, m.Return)]
+    found = [_fixed(tree, given) if isinstance(tree, exp.Select) else set[str]() for tree in trees]
+    return set.intersection(*found) if found else set()
+
+
+def _fixed(select: exp.Select, given: set[str]) -> set[str]:
+    """The columns of a query that are required to equal one of these values."""
+    where = select.args.get("where")
+    equal = set()
+    for part in conjuncts(where.this) if where is not None else ():
+        for one, other in (
+            ((part.this, part.expression), (part.expression, part.this)) if isinstance(part, exp.EQ) else ()
+        ):
+            if isinstance(other, Value) and other.name in given:
+                equal.add(one)
+    return {item.alias_or_name for item in select.selects if item.unalias() in equal}
 
 
 def _keys(result: m.Result, spec: m.Spec) -> Iterator[tuple[str, str]]:

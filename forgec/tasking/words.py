@@ -20,7 +20,8 @@ MAX_KEPT = 4096
 """How many names and sentences are remembered: specs say the same again and again."""
 
 _SPELLED = {
-    "email": "e-mail address", "zip": "zip code", "gb": "GB", "qty": "quantity", "dob": "date of birth",
+    "email": "e-mail address", "zip": "zip code", "gb": "GB", "qty": "quantity", "born": "date of birth",
+    "dob": "date of birth",
     "username": "user name", "due": "due date", "address1": "street", "address2": "second address line",
     "method": "payment method", "last_four": "last four digits", "what": "subject",
 }  # fmt: skip
@@ -54,9 +55,9 @@ def singular(word: str) -> str:
     """`copies` -> `copy`."""
     if word.endswith("ies"):
         return word[:-3] + "y"
-    if word.endswith(("sses", "xes", "ches", "shes")):
+    if re.search(r"(ss|x|ch|sh|[^hn]o)es$", word):
         return word[:-2]
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+    return word[:-1] if re.search(r"[^siu]s$", word) else word
 
 
 def value_text(value: Any) -> str:
@@ -211,7 +212,9 @@ class Words:
     def about(self, name: str, doc: str, counts: bool = False) -> str:
         """What a column or field holds, as one asks for it; of some it `counts` what its documentation names."""
         doc = first_sentence(doc)
-        if re.match(r"(What|How|Whether|Which|Where|When|Who) ", doc):
+        if re.match(
+            r"((Until|Since|From|By|For|At|In|On|To|With) )?(What|How|Whether|Which|Where|When|Who)\b", doc, re.I
+        ):
             return self.to_you(lower_first(doc))
         if re.match(r"(The|An?) ", doc) and len(doc.split()) <= 14:
             return self.to_you(lower_first(doc))
@@ -256,24 +259,29 @@ class Words:
         """
         doc = first_sentence(tool.doc)
         text = lower_first(doc) if doc else label_of(tool.name)
-        left = []
+        left, said, named = [], list[str](), True
+
+        def kept(found: re.Match[str]) -> str:
+            said.append(found[1])
+            return f"\x03{len(said) - 1}"
+
         for parameter in sorted(tool.parameters, key=lambda p: p.references == self.people):
             if parameter.name not in phrases:
                 continue
             placed = self._placed(text, parameter, phrases[parameter.name])
-            if placed is not None:
-                text = placed
+            named = named and (parameter.references != self.people or placed != text)
+            if placed is not None:  # what was put in has nouns of its own, which are no places
+                text = re.sub("(?s)\x03(.*)\x04", kept, placed)
             elif parameter.references is None or parameter.references != self.people:
                 left.append(parameter)
-        text = self.to_you(text)
+        text = self.to_you(re.sub("\x03(\\d+)", lambda found: said[int(found[1])], text))
         choice = next((p for p in left if text.endswith(", or not") and isinstance(p.type, t.Boolean)), None)
         if choice is not None:
             left.remove(choice)
             text = ("not " if phrases[choice.name] == "no" else "") + text.removesuffix(", or not")
-        named = [
-            self._beside(parameter, phrases[parameter.name]) for parameter in left if phrases[parameter.name] != "''"
-        ]
-        return text + (f" ({'; '.join(named)})" if named else "")
+        text += "" if named else " in your name"
+        rest = [self._beside(one, phrases[one.name]) for one in left if phrases[one.name] != "''"]
+        return text + (f" ({'; '.join(rest)})" if rest else "")
 
     def _beside(self, parameter: m.Parameter, phrase: str) -> str:
         if parameter.references is not None or isinstance(parameter.type, t.Record):
@@ -313,7 +321,7 @@ class Words:
         for noun in self.nouns(parameter.references):
             pattern = re.compile(rf"\b{_ARTICLE} {_PARTICIPLE}{noun}\b", re.IGNORECASE)
             if pattern.search(text):
-                return pattern.sub(lambda _: phrase, text, count=1)
+                return pattern.sub(lambda _: f"\x03{phrase}\x04", text, count=1)
         for column in self.spec.tables[parameter.references].columns:
             if column.references is None or column.optional or column.references == self.people:
                 continue
@@ -324,9 +332,9 @@ class Words:
                     inner = named[1] if named else f"the {noun} of {phrase}"
                     if phrase.startswith("your ") and inner.startswith(f"the {noun} with "):
                         inner = f"your{inner[3:]}"
-                    return pattern.sub(lambda _: inner, text, count=1)  # noqa: B023
+                    return pattern.sub(lambda _: f"\x03{inner}\x04", text, count=1)  # noqa: B023
         verb, _, rest = text.partition(" ")
-        return f"{verb} {phrase}{rest[3:]}" if re.match(r"(one|it)\b", rest) else None
+        return f"{verb} \x03{phrase}\x04{rest[3:]}" if re.match(r"(one|it)\b", rest) else None
 
     def to_you(self, text: str) -> str:
         """A sentence about one of the people, said to that person."""
@@ -335,8 +343,16 @@ class Words:
         own = self.noun(self.people)
         return _to_you(text, tuple(self.nouns(self.people)), f"your {own}" if own in _THINGS else "you")
 
+    def of_row(self, tool: m.Tool, parameter: m.Parameter, phrase: str) -> str:
+        """Of which row something is that a tool gives for it: ` of the order 'O1'`, ` on the ward 'Oak'`."""
+        nouns = "|".join(map(re.escape, self.nouns(parameter.references or "")))
+        said = re.search(rf"\b(of|on|in|inside|under|at|for|from) {_ARTICLE} (?:{nouns})\b", first_sentence(tool.doc))
+        return f" {said[1] if said else 'of'} {phrase}"
+
     def lists(self, tool: m.Tool, context: Iterable[tuple[str, Any]] = (), about: str = "") -> str:
-        """What the rows are that a tool finds: `the books that you have now`; `context` is what it is given."""
+        """What the rows are that a tool finds: `the books that you have now`; `context` is what it is given, and
+        `about` of which row they are.
+        """
         doc = first_sentence(tool.doc).partition(",")[0]
         first, _, rest = doc.partition(" ")
         result = tool.returns
@@ -355,7 +371,18 @@ class Words:
         else:
             everything = table is not None and first in ("All", "Everybody", "Everything")
             found = f"the {self.plural(self.noun(table))}" if everything and table else f"the {lower_first(doc)}"
+            found = re.sub("^the the ", "the ", found)
         found = self.to_you(found)
+        if (
+            table
+            and self.people in {p.references for p in tool.parameters if p.references}
+            and not re.search(r"\byou", found)
+        ):
+            found = f"your {self.plural(self.noun(table))}"
+        for noun in (noun for p in tool.parameters if p.references and about for noun in self.nouns(p.references)):
+            place = re.search(rf" \w+ {_ARTICLE} {noun}\b", found)
+            if place is not None:
+                found, about = found[: place.start()] + about + found[place.end() :], ""
         for label, value in context:
             of = re.search(rf"\b(of|on|for|by|in|at) an? {re.escape(label)}$", found)
             if of is not None:  # "the days of a kind"

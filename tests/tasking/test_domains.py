@@ -1,5 +1,5 @@
-"""Made tasks of a domain that no shipped spec is like: keys of two columns, lists in rows, decimals and dates, and
-a tool that always refuses.
+"""Made tasks of domains that no shipped spec is like: keys of two columns, lists in rows, decimals and dates, a tool
+that always refuses; things that lie in things; people who work for others.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from forgec.commands.tasks_command import command
 from forgec.pipeline import check
 from forgec.tasking.parameters import Meaning, Place, meanings
+from forgec.tasking.people import people_of
 
 SPEC = Path(__file__).parent / "harbour.afs"
 
@@ -102,3 +103,55 @@ def test_nobody_asks_and_nothing_is_written(tmp_path: Path) -> None:
     assert any(text.startswith("You want to hear what is known of a day (day: {$new_day}).") for text in found)
     assert any("the days of the kind 'workday'" in text for text in found)
     assert not any("of a kind with" in text or "day with the day" in text or "comes of the" in text for text in found)
+
+
+@pytest.fixture(scope="module", params=["vault", "ward"])
+def others(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    """Eighty tasks of a domain in which things lie in things, or people work for others."""
+    spec = tmp_path_factory.mktemp("made") / f"{request.param}.afs"
+    shutil.copy(SPEC.with_name(spec.name), spec)
+    result = CliRunner().invoke(command, [str(spec), "--count", "80", "--seed", "3"])
+    assert result.exit_code == 0, result.output
+    lines = (spec.parent / f"{request.param}.tasks.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_it_is_said_of_which_row_something_is_the_only_one(others: list[dict[str, Any]]) -> None:
+    found = [text for text in texts(others) if "the only " in text]
+    assert found
+    for text in found:
+        assert re.search(r"the only \w+ (of|on|in) (your|the) \w+ ('|of|with)|of the only .* (of|in) your", text), text
+
+
+def test_no_place_is_taken_for_one_in_what_was_put_in(others: list[dict[str, Any]]) -> None:
+    for text in texts(others):
+        assert "into another" not in text or "into another (" in text, text
+        assert not re.search(r"\bthe the\b|\ban? hero\b|\bthe bed with the date\b", text), text
+
+
+def test_what_is_not_the_persons_is_not_called_so(others: list[dict[str, Any]]) -> None:
+    """Patients are those of nurses, not of doctors, who may ask for a move of theirs."""
+    doctors = list(texts([line for line in others if line["intent"].startswith("You are Dr. ")]))
+    assert not any("your patient" in text for text in doctors)
+    assert not doctors or any("move of the patient " in text for text in doctors)
+
+
+def test_who_asks_is_somebody_who_acts() -> None:
+    for name, people in (("ward", "staff"), ("vault", "heroes")):
+        spec = check(SPEC.with_name(f"{name}.afs")).spec
+        assert spec is not None
+        found = people_of(spec, {tool.name: meanings(tool, spec) for tool in spec.tools.values()})
+        assert found.table == people
+
+
+def test_a_thing_that_has_a_name_is_nobody(tmp_path: Path) -> None:
+    path = tmp_path / "towns.afs"
+    path.write_text("""
+environment towns "An atlas" {}
+table towns { town_id text key, name text unique, people integer "How many live there" }
+tool town(name text) returns towns "Find a town." { return select * from towns where name = $name else "no"; }
+world w { towns (town_id, name, people) values ('T1', 'Ash', 100), ('T2', 'Birch', 250); }
+""")
+    spec = check(path).spec
+    assert spec is not None
+    assert people_of(spec, {tool.name: meanings(tool, spec) for tool in spec.tools.values()}).table is None
