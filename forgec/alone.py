@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +21,52 @@ def take(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise InUseError from None
+
+
+class Lines:
+    """A file that lines are added to: each is written whole or not at all."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it to go on at its end, made if it is not there. Raises `InUseError`, `OSError`."""
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+        try:
+            if not stat.S_ISREG(os.fstat(self._file).st_mode):  # a device or a pipe may never come to its end
+                raise OSError(errno.EINVAL, "Not a regular file", str(path))
+            take(self._file)
+        except BaseException:
+            self.close()
+            raise
+
+    def cut_off(self, beginning: bytes) -> bool:
+        """Remove what stands behind the last end of a line, as a process that was killed may leave it. False where it
+        does not begin as our lines do: then it is left alone.
+        """
+        end = whole = os.fstat(self._file).st_size
+        while whole:
+            start = max(whole - 2**16, 0)
+            newline = os.pread(self._file, whole - start, start).rfind(b"\n")
+            whole = start + newline + 1
+            if newline >= 0:
+                break
+        if not beginning.startswith(os.pread(self._file, len(beginning), whole)):
+            return False
+        if whole < end:
+            os.ftruncate(self._file, whole)
+        return True
+
+    def add(self, line: bytes) -> None:
+        """Write a line with its end. Raises `OSError`; what was written of it is then taken back."""
+        at = os.fstat(self._file).st_size
+        written = 0
+        try:
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError:
+            os.ftruncate(self._file, at)
+            raise
+
+    def close(self) -> None:
+        os.close(self._file)
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterable
@@ -15,6 +16,8 @@ def write_whole(path: Path, data: bytes | Iterable[bytes], like: os.stat_result 
 
     Raises `OSError`; what was there before is then still there.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".forgec-")
     try:
         with os.fdopen(handle, "wb") as file:

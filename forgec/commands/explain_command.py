@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -34,7 +35,9 @@ SHOWN = 5
 @click.option(
     "--env", "packages", multiple=True, metavar="ENV", help="Where an environment lies.  [default: below ./generated]"
 )
-@click.option("--html", type=click.Path(path_type=Path), metavar="PAGE", help="Write one HTML page instead.")
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="PAGE", help="Write one HTML page instead."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as lines of JSON.")
 @sources_option
 def command(
@@ -81,7 +84,8 @@ def command(
         for one in explanations:
             click.echo(json.dumps(texts.as_json(one), ensure_ascii=False))
     else:
-        click.echo("\n\n".join(texts.text(one) for one in explanations))
+        width = shutil.get_terminal_size((texts.WIDTH, 0)).columns if sys.stdout.isatty() else texts.WIDTH
+        click.echo("\n\n".join(texts.text(one, min(width, texts.WIDTH)) for one in explanations))
 
 
 def _chosen(

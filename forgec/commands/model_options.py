@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -11,10 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from forgec.diagnostics import counted
+from forgec.diagnostics.cells import clean
+
 if TYPE_CHECKING:
     from forgec.llm.client import Client, Endpoint
     from forgec.llm.spending import Budget, Price
     from forgec.llm.traffic import Traffic
+
+
+MAX_REASONS = 10
+"""How many reasons for asking again are told."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,9 @@ class ModelOptions:
 
         if self.max_cost is not None and endpoint.model not in prices:
             raise click.UsageError(f"--max-cost needs the price of {endpoint.model}: give --price or --prices")
-        return Client(endpoint, budget=budget, prices=prices, traffic=traffic)
+        client = Client(endpoint, budget=budget, prices=prices, traffic=traffic)
+        client.tell = _impatient(self.retries)
+        return client
 
     def all_prices(self) -> dict[str, Price]:
         """Raises `UsageError`."""
@@ -72,6 +82,20 @@ class ModelOptions:
             return None if path is None else Traffic(path, only=self.replay is not None, loose=loose)
         except TrafficError as error:
             raise click.UsageError(str(error)) from None
+
+
+def _impatient(retries: int) -> Callable[[str], None]:
+    """Says that an endpoint has to be asked again, once for each of the first reasons: it may take minutes."""
+    said: set[str] = set()
+
+    def tell(reason: str) -> None:
+        if reason not in said and len(said) < MAX_REASONS:
+            said.add(reason)
+            line = "\r\x1b[K" if sys.stderr.isatty() else ""
+            again = f"asked again, {counted(retries, 'time')} at most (--retries)"
+            click.echo(f"{line}no answer yet: {clean(reason)}; {again}", err=True)
+
+    return tell
 
 
 def _settings(ctx: click.Context, option: click.Parameter, given: tuple[str, ...]) -> dict[str, Any]:

@@ -92,7 +92,6 @@ def run_model(api: Api, draft: Callable[[Api], Drafted], wanted: Wanted) -> int:
         client = wanted.how.client(wanted.how.endpoint(wanted.model), budget, prices, traffic)
     except SetupError as error:
         return _error(str(error))
-    client.tell = _impatient(wanted.how.retries)
     asker = Asker(client, Cache(kept))
     try:
         made = asyncio.run(_synthesize(api, draft, wanted, client, asker))
@@ -130,19 +129,6 @@ async def _synthesize(api: Api, draft: Callable[[Api], Drafted], wanted: Wanted,
         return await synthesize(api, wanted.name, asker, compiled, draft(api), wanted.options, _progress())
     finally:
         await client.close()
-
-
-def _impatient(retries: int) -> Callable[[str], None]:
-    """Says that an endpoint has to be asked again, once for each reason: it may take minutes."""
-    said: set[str] = set()
-
-    def tell(reason: str) -> None:
-        if reason not in said:
-            said.add(reason)
-            times = counted(retries, "time")
-            click.echo(f"no answer yet: {reason}; asked again, {times} at most (--retries)", err=True)
-
-    return tell
 
 
 def _progress() -> Callable[[str], None]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from forgec.diagnostics import counted
 from forgec.llm.answer import Answer, Unreadable, parsed
 from forgec.llm.errors import LLMError, NotAllowed, Rejected, TooLong, Unavailable
 from forgec.llm.retrying import Patience, asked_to_wait
@@ -105,7 +106,7 @@ class Client:
     ) -> Answer:  # fmt: skip
         """The model's answer to a dialogue. `scope` says who asks, to tell equal requests apart in recorded traffic.
 
-        Raises `Unavailable`, `Rejected`, `TooLong`, `NotAllowed`, `OverBudget`, `NotRecorded`.
+        Raises `Unavailable`, `Rejected`, `TooLong`, `NotAllowed`, `OverBudget`, `NotRecorded`, `NotWritten`.
         """
         body = {"model": self.endpoint.model, "messages": messages, **self.endpoint.settings, **(settings or {})}
         if tools:
@@ -153,7 +154,8 @@ class Client:
             if attempt < patience.retries:
                 self.tell(str(problem))
                 await asyncio.sleep(patience.wait(attempt) if wait is None else wait)
-        raise Unavailable(f"no answer after {patience.retries + 1} attempts; the last one: {problem}")
+        times = counted(patience.retries + 1, "attempt")
+        raise Unavailable(f"no answer after {times}; the last one: {problem}")
 
     async def _bound(self, response: Any) -> None:
         """Have the body of a response read up to its limit alone."""

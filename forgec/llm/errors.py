@@ -46,6 +46,12 @@ class OverBudget(Stop):
     kind = "over_budget"
 
 
+class NotWritten(Stop):
+    """Traffic is to be kept, and cannot be written down."""
+
+    kind = "not_written"
+
+
 class NotRecorded(Stop):
     """Traffic is replayed, and this request is not in it."""
 

@@ -11,11 +11,15 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from forgec.alone import InUseError, Lines
 from forgec.dialogue import readable
-from forgec.llm.errors import NotRecorded
+from forgec.llm.errors import NotRecorded, NotWritten
 from forgec.llm.secrets import Secrets
+
+_BEGINNING = b'{"answer": "'
+"""How each line of a file begins."""
 
 
 class TrafficError(ValueError):
@@ -37,16 +41,22 @@ class Traffic:
         self.secrets = Secrets()
         self._known: dict[str, deque[bytes]] = defaultdict(deque)
         self._by_scope: dict[str, bytes] = {}
-        self._file: IO[bytes] | None = None
+        self._lines: Lines | None = None
         if only and not path.is_file():
             raise TrafficError(f"there is no file {path}")
         try:
-            if path.is_file():
-                self._read()
             if not only:
-                self._file = path.open("ab", buffering=0)
+                self._lines = Lines(path)
+                if not self._lines.cut_off(_BEGINNING):
+                    raise TrafficError(f"{path} holds no recorded requests")
+            self._read()
+        except InUseError:
+            raise TrafficError(f"another run is writing {path}") from None
         except OSError as error:
             raise TrafficError(f"{path}: {error.strerror or error}") from None
+        except TrafficError:
+            self.close()
+            raise
 
     def recorded(self, scope: str, body: Mapping[str, Any]) -> bytes | None:
         """The answer on file. Raises `NotRecorded` when there is none and nothing else may be asked."""
@@ -61,30 +71,31 @@ class Traffic:
         return None
 
     def record(self, scope: str, body: Mapping[str, Any], answer: bytes) -> None:
-        """Write a request with the answer to it."""
-        if self._file is None:
+        """Write a request with the answer to it. Raises `NotWritten`."""
+        if self._lines is None:
             return
         text = self.secrets.hide(readable(answer.decode("utf-8", "replace")))
         line = json.dumps({"scope": scope, "request": json.loads(self._shown(body)), "answer": text}, sort_keys=True)
-        self._file.write(line.encode() + b"\n")
+        try:
+            self._lines.add(line.encode() + b"\n")
+        except OSError as error:
+            raise NotWritten(f"an answer cannot be written to {self.path}: {error.strerror or error}") from None
 
     def close(self) -> None:
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        if self._lines is not None:
+            self._lines.close()
+            self._lines = None
 
     def _shown(self, body: Mapping[str, Any]) -> str:
         """A body as it is written and compared: in one order, without secrets."""
         return self.secrets.hide(json.dumps(body, sort_keys=True))
 
     def _read(self) -> None:
-        """Read what is there; a last line without an end was cut off in the writing, and goes."""
-        whole = 0
+        """Read what is there, but for a last line that was cut off in the writing."""
         with self.path.open("rb") as file:
             for number, line in enumerate(file, 1):
                 if not line.endswith(b"\n"):
                     break
-                whole += len(line)
                 try:
                     entry = json.loads(line)
                     scope, request, answer = entry["scope"], entry["request"], entry["answer"]
@@ -92,9 +103,6 @@ class Traffic:
                     self._by_scope[scope] = answer.encode()
                 except (ValueError, KeyError, TypeError, AttributeError):
                     raise TrafficError(f"{self.path}:{number}: this line is no recorded request") from None
-        if not self.only and whole < self.path.stat().st_size:
-            with self.path.open("r+b") as file:
-                file.truncate(whole)
 
 
 def _key(scope: str, body: str) -> str:

@@ -177,8 +177,9 @@ def text(
     lines: list[str] = []
     if tasks:
         low, high = statistics.interval(list(tasks.values()))
+        played = f"{counted(len(summary.rewards), 'episode')} of {counted(len(tasks), 'task')}"
         lines.append(
-            f"{len(summary.rewards):,} episodes of {len(tasks):,} tasks: mean reward {summary.mean:.3f} "
+            f"{played}: mean reward {summary.mean:.3f} "
             f"({statistics.LEVEL:.0%} interval {low:.3f} to {high:.3f}, Wilson score over tasks)"
         )
         passes = summary.passes()
@@ -196,8 +197,8 @@ def text(
             ("users", summary.verdicts)) if counts]  # fmt: skip
         lines.append(f"{summary.turns:,} turns of the agent, {summary.calls:,} calls")
     if summary.masked:
-        masked, played = len(summary.masked), len(summary.rewards)
-        lines.append(f"left out of the means, since the user erred: {masked:,} of {played:,}")
+        masked, of = len(summary.masked), len(summary.rewards)
+        lines.append(f"left out of the means, since the user erred: {masked:,} of {of:,}")
     lines += [_spent(side, spent) for (side, _), spent in sorted(summary.spent.items())]
     if unfinished.requests:
         cost = f", cost {unfinished.cost:.4f}" if unfinished.cost else ""

@@ -156,6 +156,17 @@ def test_a_page_shows_texts_as_texts(library: Environment) -> None:
     assert not re.search(r"https?://|src=\"|@import", re.sub(r"&#?\w+;", "", shown))
 
 
+@pytest.mark.parametrize("width", [40, 79, 120])
+def test_lines_are_as_wide_as_they_may_be(library: Environment, width: int) -> None:
+    said = "It was " + "very " * 60 + "late.\n\n  1. indeed"
+    calls: Calls = [("find_member", {"email": "j.moreno@example.org"}), ("change_email", {"email": "a@b.c"})]
+    shown = text(explain(library, played(library, TASK, calls, said, "")), width).splitlines()
+    assert width - 5 <= max(map(len, shown)) <= width
+    (begun,) = [i for i, line in enumerate(shown) if "It was very" in line]
+    assert shown[begun].startswith("   5  agent   It was") and shown[begun + 1].startswith(" " * 14 + "very")
+    assert any(line.endswith("(nothing)") for line in shown)
+
+
 def test_a_terminal_obeys_nothing_that_was_said(library: Environment) -> None:
     evil = "\x1b]0;mine\x07\x1b[2J\u202etfel\nand on"
     shown = text(explain(library, played(library, TASK, [(evil, {"words": evil})], evil)))

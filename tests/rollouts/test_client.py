@@ -16,13 +16,14 @@ import pytest
 
 from forgec.llm.answer import Answer
 from forgec.llm.client import Client, Endpoint, SetupError
-from forgec.llm.errors import LLMError, NotAllowed, NotRecorded, OverBudget, Rejected, TooLong, Unavailable
+from forgec.llm.errors import LLMError, NotAllowed, NotRecorded, NotWritten, OverBudget, Rejected, TooLong, Unavailable
 from forgec.llm.retrying import Patience, asked_to_wait
 from forgec.llm.secrets import HIDDEN, Secrets, secrets_of
 from forgec.llm.spending import Budget, Meter, Price, PriceError, Usage, parse_price, read_prices
 from forgec.llm.traffic import Traffic, TrafficError
 from tests.rollouts.playing import QUICK, client
 from tests.rollouts.server import called, completion, serving
+from tests.test_alone import full_at
 
 HELLO = [{"role": "user", "content": "Hello"}]
 KEY = "sk-very-secret-key"
@@ -418,6 +419,27 @@ def test_traffic_that_was_cut_off_is_gone_on_with(tmp_path: Path) -> None:
         Traffic(path)
     with pytest.raises(TrafficError, match="there is no file"):
         Traffic(tmp_path / "none", only=True)
+
+
+def test_traffic_that_cannot_be_written_stops_whoever_asks(tmp_path: Path) -> None:
+    path = tmp_path / "traffic.jsonl"
+    with serving(lambda body: "Hello" * 100) as server:
+        recorded(server.url, path)
+        whole = path.read_bytes()
+        told = r"an answer cannot be written to .*traffic.jsonl: File too large"
+        with closing(Traffic(path)) as traffic, full_at(len(whole) + 100), pytest.raises(NotWritten, match=told):
+            run(client(server.url, traffic=traffic), lambda one: one.complete(HELLO, meter=Meter(), scope="c"))
+    assert path.read_bytes() == whole
+
+
+def test_traffic_is_written_by_one_run_at_a_time_and_to_no_other_file(tmp_path: Path) -> None:
+    with closing(Traffic(tmp_path / "t.jsonl")), pytest.raises(TrafficError, match="another run is writing"):
+        Traffic(tmp_path / "t.jsonl")
+    for content in ("notes without an end of their line", "notes\n"):
+        (tmp_path / "notes").write_text(content)
+        with pytest.raises(TrafficError, match="recorded request"):
+            Traffic(tmp_path / "notes")
+        assert (tmp_path / "notes").read_text() == content
 
 
 def test_a_large_answer_is_read() -> None:

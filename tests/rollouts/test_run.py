@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from click.testing import CliRunner, Result
 from jsonschema import Draft202012Validator
 
 from forgec.commands import forgec
+from forgec.rollouts.agents.python_function import FunctionPlayer
 from forgec.rollouts.limits import Limits
 from forgec.rollouts.store import Store, StoreError, read
 from forgec.rollouts.trajectory import Trajectory
@@ -274,6 +277,16 @@ def test_a_python_function_plays(tmp_path: Path) -> None:
         "    return 7\n"
         "def broken(messages, tools):\n"
         "    return 1 / 0\n"
+        "def leaving(messages, tools):\n"
+        "    raise SystemExit('no key')\n"
+        "async def cancelled(messages, tools):\n"
+        "    import asyncio\n"
+        "    raise asyncio.CancelledError\n"
+        "def deep(messages, tools):\n"
+        "    arguments = {}\n"
+        "    for _ in range(100_000):\n"
+        "        arguments = {'a': arguments}\n"
+        "    return {'tool_calls': [{'function': {'name': 'find_member', 'arguments': arguments}}]}\n"
     )
     result = invoke("--agent", "my_agent:act", "--task", TASKS[1], "--out", "out.jsonl")
     assert result.exit_code == 0, result.output
@@ -287,7 +300,40 @@ def test_a_python_function_plays(tmp_path: Path) -> None:
         "user",
     ]
     assert "gave a int, which is neither a text nor a message" in invoke("--agent", "my_agent:wrong").stdout
-    assert "the agent raised ZeroDivisionError" in invoke("--agent", "my_agent:broken").stdout
+    for name, said in (
+        ("broken", "the agent raised ZeroDivisionError"), ("leaving", "the agent raised SystemExit: no key"),
+        ("cancelled", "the agent raised CancelledError"), ("deep", "the agent gave arguments that are no JSON"),
+    ):  # fmt: skip
+        assert said in invoke("--agent", f"my_agent:{name}", "--task", TASKS[1]).stdout
+
+
+def test_a_python_function_may_do_with_the_tools_what_it_likes(env: Environment) -> None:
+    seen: list[int] = []
+
+    def act(messages: list[dict[str, Any]], tools: Any) -> str:
+        seen.append(len(tools))
+        tools[0]["function"]["name"] = tools.pop()["function"]["name"]
+        return ""
+
+    play(env, lambda part: FunctionPlayer(act), TASKS[:2], at_once=1)
+    assert seen == [len(env.tools), len(env.tools) - 1, len(env.tools) - 2] * 2
+
+
+def test_a_module_that_leaves_when_it_is_imported_is_told(tmp_path: Path) -> None:
+    (tmp_path / "my_leaving_agent.py").write_text("import sys\nsys.exit('no key')\n")
+    result = invoke("--agent", "my_leaving_agent:act")
+    assert result.exit_code == 2
+    assert "the module `my_leaving_agent` cannot be imported: SystemExit: no key" in result.stderr
+
+
+def test_an_endpoint_that_has_to_be_asked_again_is_told_of_once(env: Environment) -> None:
+    with serving(GoldBrain(env), lambda number: "500" if number in (0, 3) else None) as server:
+        result = invoke("--agent", "openai:small", "--base-url", server.url, "--task", TASKS[0], "--retries", "2")
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("no answer yet: Error code: 500") and line.endswith(
+        "asked again, 2 times at most (--retries)"
+    )
 
 
 @pytest.mark.parametrize(
@@ -309,6 +355,9 @@ def test_a_python_function_plays(tmp_path: Path) -> None:
         (["--agent", "openai:small", "--set", 'stop="\\ud800"'], "`stop` cannot be sent as JSON"),
         (["--agent", "openai:small", "--set", "temperature=NaN"], "`temperature` cannot be sent as JSON"),
         (["--record", "a", "--replay-from", "b"], "not both"),
+        (["--agent", "openai:small", "--base-url", "http://x", "--record", "a", "--out", "a"], "is writing a"),
+        (["--user", "scripted", "--out", "."], "is a directory"),
+        (["--user", "scripted", "--out", "/dev/null"], "/dev/null cannot be written: Not a regular file"),
         (["--agent", "openai:small", "--replay-from", "none"], "there is no file none"),
         (["--user", "scripted", "--task", "setle_the_overdue"], "did you mean `settle_the_overdue`?"),
         (["--user", "scripted", "--out", "no/folder/out.jsonl"], "cannot be written: No such file or directory"),
@@ -430,6 +479,32 @@ def test_a_file_is_written_by_one_run_at_a_time(tmp_path: Path) -> None:
         Store(tmp_path / "out.jsonl")
     store.close()
     Store(tmp_path / "out.jsonl").close()
+
+
+def test_a_run_that_is_interrupted_tells_what_it_has_played_and_is_gone_on_with(tmp_path: Path) -> None:
+    arguments = ["run", str(GENERATED / "mock"), "--agent", "gold", "--user", "scripted", "--task", "minutes_sent",
+                 "--at-once", "4", "--trials", "2000", "--out", "out.jsonl"]  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "forgec", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+    )  # fmt: skip
+    out = tmp_path / "out.jsonl"
+    while process.poll() is None and not (out.exists() and out.read_bytes().count(b"\n") >= 5):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    told, errors = process.communicate(timeout=60)
+    assert process.returncode == 1, errors
+    before = kept()
+    assert 5 <= len(before) < 2000
+    assert told.startswith(f"{len(before):,} episodes of 1 task: mean reward 1.000")
+    assert told.endswith("\nstopped: interrupted\n")
+    assert errors == f"{2000 - len(before):,} of 2,000 episodes not played; --resume goes on with them\n"
+    content = out.read_bytes()
+    more = [*arguments[:-3], str(len(before) + 5), *arguments[-2:]]
+    result = CliRunner().invoke(forgec, [*more, "--resume"])
+    assert result.exit_code == 0, result.output
+    assert out.read_bytes().startswith(content)
+    assert [one["trial"] for one in kept()] == list(range(len(before) + 5))
 
 
 def test_a_run_that_is_killed_twenty_times_is_as_one_that_was_not() -> None:

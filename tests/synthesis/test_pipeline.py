@@ -212,7 +212,7 @@ def test_a_spec_that_was_edited_by_hand_is_merged_and_not_overwritten(made: Path
     [
         ("401", "the model cannot be asked: "),
         ("404", "the model cannot be asked: "),
-        ("500", "the model cannot be asked: no answer after 1 attempts"),
+        ("500", "the model cannot be asked: no answer after 1 attempt;"),
     ],
 )
 def test_an_endpoint_that_cannot_be_asked_is_an_error(trouble: str, says: str, tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ since all episodes wait with it.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from importlib import import_module
 from typing import Any
 
@@ -35,7 +37,7 @@ def named_function(name: str) -> Function:
         raise ValueError(f"there is no module `{error.name}`, for the agent {name}") from None
     except AttributeError:
         raise ValueError(f"the module `{module}` has no `{attribute}`") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"the module `{module}` cannot be imported: {type(error).__name__}: {error}") from error
     if not callable(found):
         raise ValueError(f"`{name}` is no function")
@@ -49,14 +51,20 @@ class FunctionPlayer:
     def __init__(self, function: Function) -> None:
         self.function = function
         self._chat: list[dict[str, Any]] = []
+        self._tools: Tools | None = None
 
     async def act(self, transcript: Transcript, tools: Tools) -> AssistantMessage:
         self._chat.extend(chat_message(message) for message in transcript[len(self._chat) :])
+        if self._tools is None:
+            self._tools = deepcopy(tools)  # what one agent does to them is nothing to the others
         try:
-            answer = self.function(list(self._chat), tools)
+            answer = self.function(list(self._chat), self._tools)
             if inspect.isawaitable(answer):
                 answer = await answer
-        except Exception as error:
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            task = asyncio.current_task()
+            if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+                raise  # the episode's end, not the agent's doing
             raise AgentError(f"the agent raised {type(error).__name__}: {error}") from error
         return assistant_message(answer, number=len(transcript))
 
@@ -86,7 +94,7 @@ def _call(call: Any, id_: str) -> ToolCall:
     arguments = function.get("arguments")
     try:
         written = ToolCall.of(function["name"], {} if arguments is None else arguments, id_)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RecursionError) as error:
         raise AgentError(f"the agent gave arguments that are no JSON: {error}") from None
     given = call.get("id")
     return written.model_copy(update={"id": given}) if isinstance(given, str) and given else written
