@@ -48,38 +48,35 @@ class Answers:
         self._numbers: dict[str, int] = {}
         self._numbered: dict[int, tuple[Any, int]] = {}
 
+    def known(self, base: Base, query: Query, ask: Asked) -> Rows | None:
+        """The answer to one ask, where it is kept or computed; None where DuckDB has to be asked."""
+        if len(self._numbered) > MAX_NUMBERED or self._rows > MAX_ROWS:
+            self._forget()
+        place = _place(base, query)
+        key = self._key(query, ask)
+        rows = self._found.setdefault(place, {}).get(key)
+        if rows is None:
+            twin = self._twin(base, query, place[1:])
+            rows = twin(base, *ask) if twin is not None else None
+            if rows is None:
+                return None
+            self._keep(place, {key: rows})
+        return list(rows)
+
     def of(
         self, base: Base, query: Query, asks: Sequence[Asked], ask: Callable[[Base, Query, list[Asked]], list[Rows]]
     ) -> list[Rows]:
         """The answer to each of `asks`; those that are new are asked for, all at once."""
-        if len(self._numbered) > MAX_NUMBERED or self._rows > MAX_ROWS:
-            self._forget()
-        place = (base if query.tables else None, query.text, query.values, query.columns, query.order)
-        found = self._found.setdefault(place, {})
-        keys = [self._key(query, ask) for ask in asks]
-        new = {key: one for key, one in zip(keys, asks, strict=True) if key not in found}
-        if new:
-            answers = self._answered(base, query, place, list(new.values()), ask)
-            found.update(zip(new, answers, strict=True))
-            self._rows += len(answers) + sum(map(len, answers))
-        return [list(found[key]) for key in keys]
+        answers = [self.known(base, query, one) for one in asks]
+        keys = [self._key(query, one) if answer is None else () for one, answer in zip(asks, answers, strict=True)]
+        left = {key: one for key, one, answer in zip(keys, asks, answers, strict=True) if answer is None}
+        found = dict(zip(left, ask(base, query, list(left.values())), strict=True)) if left else {}
+        self._keep(_place(base, query), found)
+        return [list(found[key]) if answer is None else answer for key, answer in zip(keys, answers, strict=True)]
 
-    def _answered(
-        self,
-        base: Base,
-        query: Query,
-        place: tuple[Any, ...],
-        asks: list[Asked],
-        ask: Callable[[Base, Query, list[Asked]], list[Rows]],
-    ) -> list[Rows]:
-        """The answers of the query's twin, and of DuckDB where that has none."""
-        twin = self._twin(base, query, place[1:])
-        if twin is None:
-            return ask(base, query, asks)
-        answers = [twin(base, *one) for one in asks]
-        left = [one for one, answer in zip(asks, answers, strict=True) if answer is None]
-        others = iter(ask(base, query, left) if left else ())
-        return [next(others) if answer is None else answer for answer in answers]
+    def _keep(self, place: tuple[Any, ...], found: Mapping[tuple[Any, ...], Rows]) -> None:
+        self._found.setdefault(place, {}).update(found)
+        self._rows += len(found) + sum(map(len, found.values()))
 
     def _twin(self, base: Base, query: Query, place: tuple[Any, ...]) -> Twin | None:
         if self._twins is None:
@@ -114,3 +111,7 @@ class Answers:
         number = self._numbers.setdefault(repr(value), len(self._numbers))
         self._numbered[id(value)] = value, number
         return number
+
+
+def _place(base: Base, query: Query) -> tuple[Any, ...]:
+    return (base if query.tables else None, query.text, query.values, query.columns, query.order)

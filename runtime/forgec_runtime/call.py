@@ -30,8 +30,9 @@ MAX_PASSES = 10_000
 """How often the bodies of `each` may run in one call."""
 _ABSENT: Any = object()
 """Stands for a row that a dictionary says nothing about: None stands for one that is not there."""
-AtOnce = Callable[["Call", Fetch | Ask], list[dict[str, Any]]]
-"""Fetches what one call wants: rows into the cache, or the answer of a query, which it gives."""
+AtOnce = Callable[["Call", Fetch | Ask], list[dict[str, Any]] | None]
+"""Fetches what one call wants: rows into the cache, or the answer of a query, which it gives; None where the call has
+to wait."""
 
 
 def _inside(table: Table[Row], rows: Sequence[Row], parent: tuple[Any, ...]) -> Sequence[Row]:
@@ -69,6 +70,11 @@ class Call:
         self.arguments = arguments
         self.answers: list[list[dict[str, Any]]] = []
         self.runs = 0
+
+    @property
+    def patient(self) -> bool:
+        """Whether the call may still wait for others, and begin again."""
+        return self.runs <= MAX_RUNS
 
     # -- running -----------------------------------------------------------------------------------------------
 
@@ -146,9 +152,10 @@ class Call:
         return noted + sum(weight(arguments) for _, arguments in self.episode.noted or ()) + sum(map(weight_of, seen))
 
     def _wait(self, wanted: Fetch | Ask) -> list[dict[str, Any]]:
-        if self.runs <= MAX_RUNS:
+        found = self._at_once(self, wanted)
+        if found is None:
             raise wanted
-        return self._at_once(self, wanted)
+        return found
 
     def each(self, items: Iterable[Item]) -> Iterator[Item]:
         """The items, one a pass of a loop. Raises `Refusal` when a call makes too many passes in all."""
@@ -258,7 +265,7 @@ class Call:
     def rows(self, query: Query, *values: Any) -> list[dict[str, Any]]:
         """The rows of a query's answer."""
         if self._asked == len(self.answers):
-            return self._wait(Ask(query, values))
+            self.answers.append(self._wait(Ask(query, values)))
         answer = self.answers[self._asked]
         self._asked += 1
         return answer

@@ -150,8 +150,14 @@ class Scheduler:
         if self.telemetry is not None:
             self.telemetry.asked([call for call, _ in waiting], perf_counter() - began)
 
-    def at_once(self, call: Call, wanted: Fetch | Ask) -> list[dict[str, Any]]:
-        """Fetch what one call wants. Raises `Fault`."""
+    def at_once(self, call: Call, wanted: Fetch | Ask) -> list[dict[str, Any]] | None:
+        """Fetch what one call wants, if it costs nothing, or the call has begun again too often; None where it has to
+        wait for others. Raises `Fault`.
+        """
+        if call.patient:
+            if self.answers is None or isinstance(wanted, Fetch):
+                return None
+            return self.answers.known(call.base, wanted.query, (wanted.values, call.seen(wanted.query.tables)))
         try:
             if isinstance(wanted, Fetch):
                 self._fetch([(call, wanted)])

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from forgec_runtime import Environment, Episode, answers, load_environment
+from forgec_runtime import Environment, Episode, Query, answers, load_environment
+from forgec_runtime.call import Call
 
 LIBRARY = Path(__file__).parents[2] / "generated" / "library"
 
@@ -41,6 +42,21 @@ def test_nothing_is_told_otherwise_and_less_is_asked() -> None:
     assert keeping.executions == before
 
 
+def test_a_call_goes_on_with_what_is_kept() -> None:
+    env, begun = load_environment(LIBRARY), []
+    env.keep_answers()
+    count = Query("SELECT COUNT(*) AS n FROM {loans} AS l", ("loans",), (), ("n",), "")
+
+    def look(call: Call) -> None:
+        begun.append(None)
+        assert call.value(count) == call.value(count)
+
+    env.perform(env.reset("main_library"), look)
+    assert len(begun) == 2  # the second time, it has what it waited for
+    env.perform(env.reset("main_library"), look)
+    assert len(begun) == 3
+
+
 def test_they_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     keeping, plain = load_environment(LIBRARY), load_environment(LIBRARY)
     keeping.keep_answers()
@@ -52,8 +68,6 @@ def test_they_are_forgotten_when_there_are_many(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("one", "other"), [(1, True), ("1", 1), (0.0, -0.0), (None, "None"), ([1], [True])])
 def test_values_of_two_kinds_are_two(one: object, other: object) -> None:
-    from forgec_runtime import Query
-
     query, asked = Query("select 1", (), (("v", "integer"),), ("a",), ""), []
 
     def ask(base: object, query: Query, asks: list[object]) -> list[list[dict[str, object]]]:
