@@ -1,7 +1,9 @@
 """A trajectory, played again call by call: after each change, can the episode still come to its reward?
 
 What is left of a plan is played in a fork of the episode: calls of it that were made already, with the same arguments
-and with success, are not made again. If the grader pays the fork, the episode could still have been saved then.
+and with success, are not made again. If the grader pays the fork, the episode could still have been saved then. What a
+plan looks up is first taken to be what gold found: who has changed something meanwhile may have looked before, or may
+have known.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from typing import Any
 from forgec.dialogue import Message, ToolCall
 from forgec.rollouts.trajectory import Trajectory
 from forgec_runtime import Environment, Episode, GoldError, Result, Task, TaskError
+from forgec_runtime.arguments import decode_arguments
 from forgec_runtime.errors import Fault
-from forgec_runtime.plan import gold_run, known_at_start
-from forgec_runtime.results import from_json, json_able
+from forgec_runtime.plan import GoldRun, gold_run, known_at_start
+from forgec_runtime.results import json_able
 from forgec_runtime.reward import reward
 from forgec_runtime.says import Unsayable, spoken
 from forgec_runtime.starts import evaluate
@@ -61,10 +64,10 @@ class Explanation:
 
 @dataclass
 class _Made:
-    """A call that was made with success, and whether a plan has counted it."""
+    """A call that was made with success; `arguments` by their values, in the order of the tool's parameters."""
 
     tool: str
-    arguments: Any
+    arguments: list[Any] | str
     value: Any
 
 
@@ -81,7 +84,7 @@ def explain(env: Environment, trajectory: Trajectory) -> Explanation:
         if not drift and told.cut is None and result.text != told.content:
             drift = f"message {place}: {call.name} gives {_short(result.text)}, and gave {_short(told.content)}"
         if result.ok:
-            made.append(_Made(call.name, _decoded(call), result.value))
+            made.append(_Made(call.name, _values(env, call.name, call.arguments), result.value))
         if turn is None and result.changed:
             lacking = _lacking(env, episode, task, made)
             if lacking:
@@ -118,37 +121,47 @@ def _calls(messages: Sequence[Message]) -> list[tuple[int, ToolCall, Message]]:
 def _lacking(env: Environment, episode: Episode, task: Task, made: Sequence[_Made]) -> tuple[str, ...]:
     """What the nearest plan lacks when the rest of it is played from here; nothing where one is paid."""
     nearest: tuple[str, ...] | None = None
-    for plan in task.plans:
-        fork = episode.fork()
-        try:
-            lacking = _rest(env, fork, task, plan, made)
-        except (GoldError, TaskError, Fault, Unsayable) as error:
-            lacking = (str(error),)
-        if not lacking:
-            return ()
-        if nearest is None or len(lacking) < len(nearest):
-            nearest = lacking
+    for number, plan in enumerate(task.plans):
+        for known in (_looked_up(gold_run(env, task, episode.seed, number)), {}):
+            fork = episode.fork()
+            try:
+                lacking = _rest(env, fork, task, plan, made, known)
+            except (GoldError, TaskError, Fault, Unsayable) as error:
+                lacking = (str(error),)
+            if not lacking:
+                return ()
+            if nearest is None or len(lacking) < len(nearest):
+                nearest = lacking
     return nearest or ()
 
 
-def _rest(env: Environment, fork: Episode, task: Task, plan: Plan, made: Sequence[_Made]) -> tuple[str, ...]:
-    """Play what is left of a plan in a fork; the reasons for which it is then not paid. Raises `GoldError`."""
-    values = known_at_start(env, fork, task)
+def _looked_up(gold: GoldRun) -> dict[str, Any]:
+    """The values of all nodes of a plan but of those that change something, as gold found them."""
+    writes = {call.node for call in gold.calls if call.result.changed}
+    return {name: value for name, value in gold.values.items() if name not in writes}
+
+
+def _rest(
+    env: Environment, fork: Episode, task: Task, plan: Plan, made: Sequence[_Made], known: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Play what is left of a plan in a fork, but for nodes whose values are `known`; the reasons for which it is then
+    not paid. Raises `GoldError`.
+    """
+    values = {**known_at_start(env, fork, task), **known}
     left = list(made)
 
     def value(expression: Expression) -> Any:
         return evaluate(env, fork, expression, values)
 
-    for node in plan.order():
+    for node in (node for node in plan.order() if node.name not in known):
         if node.when is not None and value(node.when) is not True:
             values[node.name] = None
         elif not isinstance(node, Step):
             values[node.name] = value(node.value)
         else:
             arguments = {name: json_able(value(argument)) for name, argument in node.arguments.items()}
-            done = next((one for one in left if one.tool == node.tool and _same(one.arguments, arguments)), None)
+            done = _taken(left, env, node.tool, arguments)
             if done is not None:
-                left.remove(done)
                 values[node.name] = done.value
                 continue
             result: Result = env.step([(fork, node.tool, arguments)], by=None)[0]
@@ -167,29 +180,25 @@ def _undone(env: Environment, task: Task, made: Sequence[_Made], seed: int) -> t
         left = list(made)
         undone = []
         for call in gold_run(env, task, seed, number).calls:
-            done = next((one for one in left if one.tool == call.tool and _same(one.arguments, call.arguments)), None)
-            if done is None:
+            if _taken(left, env, call.tool, call.arguments) is None:
                 undone.append(Undone(call.node, call.tool, call.arguments))
-            else:
-                left.remove(done)
         if best is None or len(undone) < len(best):
             best = tuple(undone)
     return best or ()
 
 
-def _decoded(call: ToolCall) -> Any:
-    try:
-        return from_json(call.arguments)
-    except ValueError:
-        return None
+def _taken(left: list[_Made], env: Environment, tool: str, arguments: Mapping[str, Any]) -> _Made | None:
+    """The first of the made calls that is this one, which then is no longer `left`."""
+    wanted = _values(env, tool, arguments)
+    for place, one in enumerate(left):
+        if one.tool == tool and one.arguments == wanted:
+            return left.pop(place)
+    return None
 
 
-def _same(arguments: Any, wanted: Mapping[str, Any]) -> bool:
-    """Whether a call's arguments are those that a plan has; what was left out may as well be null."""
-    if not isinstance(arguments, Mapping):
-        return False
-    given = {name: value for name, value in arguments.items() if value is not None}
-    return given == {name: value for name, value in wanted.items() if value is not None}
+def _values(env: Environment, tool: str, arguments: Mapping[str, Any] | str) -> list[Any] | str:
+    """What the arguments of a call come to, however they are written and whatever of them is left to its default."""
+    return decode_arguments(env.tool(tool), arguments)
 
 
 def _short(text: str) -> str:

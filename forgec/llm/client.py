@@ -87,7 +87,7 @@ class Client:
             traffic.secrets.add(known)
         limits = httpx2.Limits(max_connections=endpoint.concurrency, max_keepalive_connections=endpoint.concurrency)
         self._client = openai.AsyncOpenAI(
-            api_key=key or "none", base_url=base_url, max_retries=0, timeout=endpoint.patience.timeout,
+            api_key=key or "none", base_url=base_url, max_retries=0, timeout=None,  # both are ours
             default_query=query,
             default_headers={"Accept-Encoding": "identity"},  # so that what comes is as large as it seems
             http_client=openai.DefaultAsyncHttpxClient(limits=limits, event_hooks={"response": [self._bound]}),
@@ -174,7 +174,7 @@ class Client:
                 # the body is read by us: openai's own models cost more than all the rest, and fail on odd answers
                 response = await self._client.post("/chat/completions", body=body, cast_to=self._response_type)
                 return self._secrets.hide(response.content.decode("utf-8", "replace")).encode()
-        except (TimeoutError, openai.APITimeoutError):
+        except TimeoutError:
             raise _Again("timeout", f"no answer within {self.endpoint.patience.timeout:g} seconds") from None
         except self._bounded.TooLarge as error:
             raise Rejected(str(error)) from None

@@ -66,6 +66,95 @@ def test_gold_is_never_lost_and_leaves_nothing_undone(library: Environment) -> N
         assert (found.turn, found.undone, found.drift) == (None, (), ""), task
 
 
+@pytest.mark.parametrize("name", ["library", "tickets", "phone", "mock"])
+def test_who_looks_nothing_up_or_only_afterwards_is_not_lost(name: str) -> None:
+    """What a plan looks up is another thing when something has changed: that may not be held against anybody."""
+    env = load_environment(GENERATED / name)
+    for task in env.tasks.values():
+        if "made" in task.tags:
+            continue
+        run = gold_run(env, task, 0)
+        reads = [(call.tool, dict(call.arguments)) for call in run.calls if not call.result.changed]
+        writes = [(call.tool, dict(call.arguments)) for call in run.calls if call.result.changed]
+        for calls in (writes, [*writes, *reads]):
+            assert explain(env, played(env, task.name, calls)).turn is None, task.name
+
+
+WHO, HAVE, BACK, LOST, PAY, SEARCH, LEND = (
+    ("find_member", {"email": "walter.quist@example.org"}), ("list_loans", {"member_id": "M009"}),
+    ("return_book", {"loan_id": "L0006"}), ("report_lost", {"loan_id": "L0007"}),
+    ("pay_fines", {"member_id": "M009", "amount": 20.45, "method": "card"}),
+    ("search_books", {"words": "Le Guin", "shelf": "fiction"}), ("lend_book", {"member_id": "M009", "book_id": "B104"}),
+)  # fmt: skip
+
+
+def with_(call: tuple[str, dict[str, Any]], **arguments: Any) -> tuple[str, dict[str, Any]]:
+    return call[0], {**call[1], **arguments}
+
+
+@pytest.mark.parametrize(
+    ("calls", "lost", "undone"),
+    [
+        ([LOST, BACK, PAY, SEARCH, LEND], None, "find_member list_loans"),  # another order
+        ([WHO, HAVE, LEND, BACK, LOST, PAY, LEND], None, "search_books"),  # too early is refused, and then mended
+        ([BACK, PAY, LOST, LEND], None, "find_member list_loans pay_fines search_books lend_book"),  # both refused
+        ([BACK, LOST, with_(PAY, amount="20.45"), LEND], None, "find_member list_loans search_books"),
+        ([BACK, LOST, ("pay_fines", {"member_id": "M009", "amount": 20.450}), LEND], None,
+         "find_member list_loans search_books"),  # by card, unless another method is said
+        ([BACK, BACK, LOST, PAY, PAY, LEND, LEND], None, "find_member list_loans search_books"),  # twice is refused
+        ([BACK, LOST, PAY, LEND, WHO, HAVE, SEARCH, SEARCH], None, ""),  # looks too late, and more than it has to
+        ([with_(PAY, amount=-1), ("pay_fines", {}), with_(LEND, book_id="B102"), BACK, LOST, PAY, LEND], None,
+         "find_member list_loans search_books"),  # wrong arguments, repaired
+        ([BACK, LOST, with_(PAY, method="cash"), LEND], 2, "find_member list_loans pay_fines search_books"),
+        ([BACK, with_(PAY, amount=3.5), LOST, with_(PAY, amount=16.95), LEND], 1,
+         "find_member list_loans pay_fines search_books"),  # paid in two parts: two payments
+        ([with_(LOST, loan_id="L0006"), BACK, LOST, PAY], 0,
+         "find_member list_loans return_book search_books lend_book"),  # the wrong one is lost
+        ([BACK, LOST, PAY, with_(LEND, book_id="B101"), ("return_book", {"loan_id": "L0021"}), LEND], 3,
+         "find_member list_loans search_books"),  # mended, but a row of it stays
+        ([WHO, HAVE, BACK, LOST, PAY, SEARCH, LEND, ("change_email", {"member_id": "M009", "email": "a@b.cd"})], 7,
+         ""),  # all is done, and one thing more
+    ],
+)  # fmt: skip
+def test_the_call_with_which_it_was_lost(library: Environment, calls: Calls, lost: int | None, undone: str) -> None:
+    found = explain(library, played(library, TASK, calls))
+    assert (None if found.turn is None else found.turn.message // 2) == lost
+    assert " ".join(one.tool for one in found.undone) == undone
+
+
+def test_of_several_calls_in_a_message_the_one_that_lost_it_is_told(library: Environment) -> None:
+    apart = played(library, TASK, [BACK, with_(LOST, loan_id="L0008"), LOST])
+    calls = [call for message in apart.messages for call in message.tool_calls]
+    results = [message for message in apart.messages if message.role == "tool"]
+    not_run = results[0].model_copy(update={"tool_call_id": "late", "kind": "not_run", "content": "Not called"})
+    late = ToolCall.of("lend_book", {"member_id": "M001", "book_id": "B101"}, "late")
+    both = Message(role="assistant", content="", tool_calls=(*calls, late))
+    one = apart.model_copy(update={"messages": (apart.messages[0], both, *results, not_run)})
+    found = explain(library, one)
+    assert found.turn is not None and found.drift == ""
+    assert (found.turn.message, found.turn.call.id) == (1, calls[1].id)
+
+
+def test_what_either_side_did_counts() -> None:
+    env = load_environment(GENERATED / "phone")
+    task = "text_from_the_train"
+    calls = gold(env, task)
+    own = [i for i, (tool, _) in enumerate(calls) if tool in env.user_tools]
+    assert own
+    one = played(env, task, [])
+    episode, messages = env.reset(task), list(one.messages)
+    for i, (tool, arguments) in enumerate([*calls, ("toggle_mobile_data", {})]):
+        side: Any = "user" if tool in env.user_tools else "agent"
+        call = ToolCall.of(tool, arguments, f"c{i}")
+        (result,) = env.step([(episode, tool, call.arguments)], by=side)
+        messages.append(Message(role="user" if side == "user" else "assistant", content="", tool_calls=(call,)))
+        told = {"role": "tool", "content": result.text, "tool_call_id": call.id, "name": tool, "by": side}
+        messages.append(Message.model_validate({**told, "kind": result.kind}))
+    found = explain(env, one.model_copy(update={"messages": tuple(messages)}))
+    assert (found.drift, found.undone) == ("", ())
+    assert found.turn is not None and found.turn.call.name == "toggle_mobile_data"
+
+
 def test_who_does_nothing_could_have_been_saved_until_the_end(library: Environment) -> None:
     found = explain(library, played(library, TASK, []))
     assert found.turn is None
@@ -154,6 +243,7 @@ def test_a_page_shows_texts_as_texts(library: Environment) -> None:
     assert "<img" not in shown
     assert "&lt;img src=x onerror=alert(2)&gt;" in shown
     assert not re.search(r"https?://|src=\"|@import", re.sub(r"&#?\w+;", "", shown))
+    assert "default-src 'none'" in shown
 
 
 @pytest.mark.parametrize("width", [40, 79, 120])

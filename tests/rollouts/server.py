@@ -115,6 +115,13 @@ class Server:
         if kind == "drop":
             return False
         whole = self._answer(body)
+        if kind == "trickle":  # it comes byte by byte, and never to its end
+            writer.write(f"HTTP/1.1 200 OK\r\nContent-Length: {len(whole)}\r\n\r\n".encode())
+            for byte in whole[:-1]:
+                writer.write(bytes([byte]))
+                await writer.drain()
+                await asyncio.sleep(0.1)
+            return False
         if kind == "cut":  # the connection ends in the middle of the body
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
             writer.write(f"Content-Length: {len(whole)}\r\n\r\n".encode() + whole[: len(whole) // 2])

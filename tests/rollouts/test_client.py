@@ -8,6 +8,8 @@ import time
 from base64 import b64encode
 from collections.abc import Callable, Coroutine
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -65,7 +67,9 @@ def after(*troubles: str | None) -> Callable[[int], str | None]:
         ("500", "http_500"),
         ("503", "http_503"),
         ("408", "http_408"),
+        ("409", "http_409"),
         ("hang 30", "timeout"),
+        ("trickle", "timeout"),
         ("drop", "connection"),
         ("cut", "connection"),
         ("truncated", "unreadable"),
@@ -123,6 +127,39 @@ def test_retry_after_is_respected_by_those_that_wait_for_their_turn() -> None:
         assert min(later) - first >= 0.4
 
 
+def test_the_longest_of_several_waits_holds() -> None:
+    with serving(lambda body: "Hello", after("429 Retry-After: 0.6", "429 Retry-After: 0.05"), delay=0.05) as server:
+
+        async def three(one: Client) -> None:
+            await asyncio.gather(*(one.complete(HELLO, meter=Meter()) for _ in range(2)))
+
+        run(client(server.url), three)
+        first, second, *later = server.moments
+        assert second - first < 0.4
+        assert min(later) - first >= 0.6
+
+
+def test_one_request_that_is_put_off_for_long_does_not_hold_up_the_others_as_long() -> None:
+    patience = Patience(10.0, retries=0, longest_asked=0.2)
+    with serving(lambda body: "Hello", after("429 Retry-After: 7200")) as server:
+
+        async def two(one: Client) -> Answer:
+            with pytest.raises(Unavailable):
+                await one.complete(HELLO, meter=Meter())
+            async with asyncio.timeout(5):
+                return await one.complete(HELLO, meter=Meter())
+
+        assert run(client(server.url, patience), two).text == "Hello"
+        assert server.moments[1] - server.moments[0] >= 0.2
+
+
+def test_waits_double_from_one_attempt_to_the_next() -> None:
+    with serving(lambda body: "Hello", after("500", "drop", "malformed", "503")) as server:
+        ask(client(server.url, Patience(10.0, 4, first_wait=0.05)))
+        gaps = [after - before for before, after in zip(server.moments, server.moments[1:], strict=False)]
+    assert [gap >= 0.025 * 2**i for i, gap in enumerate(gaps)] == [True] * 4
+
+
 def test_an_endpoint_that_wants_to_be_left_alone_for_long_is_unavailable() -> None:
     with serving(lambda body: "Hello", lambda number: "429 Retry-After: 7200") as server:
         began = time.monotonic()
@@ -143,10 +180,16 @@ def test_an_endpoint_that_wants_to_be_left_alone_for_long_is_unavailable() -> No
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),
         ({"retry-after": "Sun, 06 Nov 1994 08:49:37 GMT"}, 0.0),
+        ({"retry-after": "Sun, 06 Nov 1994 08:49:37 -0000"}, 0.0),
     ],
 )
 def test_how_long_an_endpoint_asks_to_wait(headers: dict[str, str], seconds: float | None) -> None:
     assert asked_to_wait(headers) == seconds
+
+
+def test_an_endpoint_may_ask_to_be_left_alone_until_a_moment() -> None:
+    moment = format_datetime(datetime.now(UTC) + timedelta(minutes=2), usegmt=True)
+    assert asked_to_wait({"retry-after": moment}) == pytest.approx(120, abs=10)
 
 
 @pytest.mark.parametrize(
@@ -458,6 +501,7 @@ def test_an_answer_that_never_ends_is_not_read_to_its_end() -> None:
         assert server.headers[0]["accept-encoding"] == "identity"
 
 
-def test_waits_grow_and_stay_within_bounds() -> None:
+def test_waits_stay_within_bounds_and_are_not_all_the_same() -> None:
     waits = [QUICK.wait(attempt) for attempt in range(2000)]
     assert all(0 < wait <= QUICK.longest_wait for wait in waits)
+    assert len(set(waits)) > 1000
