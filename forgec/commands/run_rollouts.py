@@ -235,7 +235,6 @@ def _other_play(trajectory: Trajectory, setup: Setup) -> str:
     for what, then, now in (
         ("the agent", trajectory.agent, setup.agent.name),
         ("the user", trajectory.user, setup.user.name),
-        ("the user's model", trajectory.user_model, setup.user.model),
         ("settings", trajectory.settings, setup.all_settings),
     ):
         if then != now:

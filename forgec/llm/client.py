@@ -143,7 +143,7 @@ class Client:
                 except _Again as failure:
                     problem, wait = failure, failure.wait
                 except Unreadable as failure:
-                    problem, wait = _Again("unreadable", self._secrets.hide(str(failure))), None
+                    problem, wait = _Again("unreadable", str(failure)), None
                 else:
                     if self.traffic:
                         self.traffic.record(scope, body, content)

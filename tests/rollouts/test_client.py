@@ -428,8 +428,10 @@ def test_secrets_are_never_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("shown", [str, json.dumps, lambda text: json.dumps(text).replace("/", "\\/"), quote, repr])
 def test_secrets_are_hidden_in_whatever_form_they_come_back(shown: Callable[[str], str]) -> None:
-    secrets = Secrets(['sk-a/b"c\\d', *secrets_of("http://ada:love%40lace@x/v1?api_key=q-1234567&version=2024-06-01")])
-    for secret in ('sk-a/b"c\\d', "love@lace", b64encode(b"ada:love@lace").decode(), "q-1234567"):
+    secrets = Secrets(
+        ['sk-a/b"c\\d', *secrets_of("http://ada-token:love%40lace@x/v1?api_key=q-1234567&version=2024-06-01")]
+    )
+    for secret in ('sk-a/b"c\\d', "love@lace", b64encode(b"ada-token:love@lace").decode(), "q-1234567", "ada-token"):
         assert secrets.hide(f"<{shown(secret)}>").strip("<>'\"") == HIDDEN
     assert secrets.hide("ada on 2024-06-01") == "ada on 2024-06-01"
 
@@ -447,6 +449,14 @@ def test_secrets_are_in_no_error(status: int) -> None:
         ask(client(server.url, Patience(10.0, 0)))
     assert KEY not in str(raised.value)
     assert HIDDEN in str(raised.value)
+
+
+def test_traffic_hides_what_it_is_told_to_hide(tmp_path: Path) -> None:
+    with closing(Traffic(tmp_path / "t.jsonl")) as traffic:
+        traffic.secrets.add([KEY])
+        traffic.record("a", {"messages": [KEY]}, f"Your key is {KEY}.".encode())
+    assert KEY not in (written := (tmp_path / "t.jsonl").read_text())
+    assert written.count(HIDDEN) == 2
 
 
 def test_traffic_that_was_cut_off_is_gone_on_with(tmp_path: Path) -> None:

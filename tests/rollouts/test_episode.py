@@ -8,6 +8,7 @@ import json
 import pytest
 
 from forgec.dialogue import AssistantMessage, Message, ToolCall, Transcript, Utterance
+from forgec.llm.errors import TooLong
 from forgec.rollouts import players
 from forgec.rollouts.agents.agent import AgentError, Tools
 from forgec.rollouts.agents.built_in import GoldPlayer, NoopPlayer
@@ -16,7 +17,7 @@ from forgec.rollouts.run import MAX_FAILURES, Failure
 from forgec.rollouts.trajectory import Trajectory
 from forgec.users.scripted import ScriptedUser
 from forgec_runtime import Environment
-from tests.rollouts.playing import environment, plain, play, scripted, written
+from tests.rollouts.playing import Scripted, environment, plain, play, scripted, written
 
 TASK = "keep_what_can_be_kept"
 FIND = ("find_member", {"email": "lena.fischer@example.org"})
@@ -111,6 +112,40 @@ def test_a_tool_that_ends_the_episode_leaves_the_agent_the_last_word() -> None:
     (trajectory,) = play(env, GoldPlayer, [task])
     assert (trajectory.end, trajectory.reward) == ("tool", 1.0)
     assert trajectory.messages[-1].role == "assistant"
+
+
+def test_an_ending_tool_that_does_not_succeed_ends_nothing() -> None:
+    transfer = ("transfer_to_human_agents", {})
+    (trajectory,) = play(environment("mock"), scripted(calls(transfer)), ["minutes_sent"])
+    assert results(trajectory)[0].kind == "invalid"
+    assert trajectory.end == "gave_up"
+
+
+def test_an_agent_that_has_no_last_word_has_ended_all_the_same() -> None:
+    class Speechless(Scripted):
+        async def act(self, transcript: Transcript, tools: Tools) -> AssistantMessage:
+            if transcript[-1].role == "tool":
+                raise TooLong("no more than this")
+            return await super().act(transcript, tools)
+
+    transfer = calls(("transfer_to_human_agents", {"summary": "I cannot."}))
+    (trajectory,) = play(environment("mock"), lambda part: Speechless(transfer), ["minutes_sent"])
+    assert (trajectory.end, trajectory.turns) == ("tool", 1)
+
+
+def test_a_user_that_calls_its_tools_for_ever_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Restless(ScriptedUser):
+        async def open(self) -> Utterance:
+            return Utterance(calls=(ToolCall.of("look_at_phone"),) * 2)
+
+        async def answer(self, transcript: Transcript) -> Utterance:
+            return await self.open()
+
+    monkeypatch.setattr(players, "ScriptedUser", Restless)
+    limits = Limits(user_calls=5)
+    (trajectory,) = play(environment("phone"), NoopPlayer, ["text_from_the_train"], limits=limits)
+    assert trajectory.end == "user"
+    assert [message.kind for message in results(trajectory)] == ["ok"] * 4
 
 
 # -- what the loop bears ------------------------------------------------------------------------------------------
@@ -222,6 +257,18 @@ def test_an_agent_that_fails_has_no_trajectory_and_harms_no_other(env: Environme
     played = play(env, Failing, failures=failures)
     assert len(played) == len(written(env)) - 1
     assert [(one.key[1], one.kind, one.text) for one in failures] == [(TASK, "agent", "no idea")]
+
+
+def test_a_run_goes_on_when_some_episodes_fail_between_others(env: Environment) -> None:
+    class Failing(GoldPlayer):
+        async def act(self, transcript: Transcript, tools: Tools) -> AssistantMessage:
+            if self.part.trial % 4:
+                raise AgentError("no idea")
+            return await super().act(transcript, tools)
+
+    failures: list[Failure] = []
+    assert len(play(env, Failing, [TASK], trials=40, failures=failures, at_once=1)) == 10
+    assert len(failures) == 30 > MAX_FAILURES
 
 
 def test_a_run_stops_when_one_episode_after_the_other_fails(env: Environment) -> None:

@@ -22,7 +22,8 @@ from forgec.rollouts.store import Store, StoreError, read
 from forgec.rollouts.trajectory import Trajectory
 from forgec_runtime import Environment
 from tests.rollouts.playing import GENERATED, asking, client, environment, plain, play
-from tests.rollouts.server import GoldBrain, called, serving
+from tests.rollouts.server import GoldBrain, called, completion, serving
+from tests.test_alone import full_at
 
 TASKS = ["settle_the_overdue", "keep_what_can_be_kept", "not_while_suspended", "the_other_joan"]
 TROUBLES = ["429", "500", "503 Retry-After: 0", "drop", "cut", "truncated", "malformed", "no_choices"]
@@ -82,6 +83,36 @@ def test_thoughts_of_earlier_turns_are_kept_or_dropped(env: Environment) -> None
         assert thoughts == [f"move {i}" if keep else None for i in range(len(last))]
         assert len(last) > 5
         assert next(message.reasoning for message in trajectory.messages if message.role == "assistant") == "move 0"
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "content"])
+def test_thoughts_are_given_back_where_the_endpoint_had_them(env: Environment, field: str) -> None:
+    gold = GoldBrain(env)
+
+    def brain(body: dict[str, Any]) -> dict[str, Any]:
+        answer = gold(body)
+        assert isinstance(answer, dict)
+        thought = answer.pop("reasoning_content")
+        said = answer["content"] or ""
+        return {**answer, field: f"<think>\n{thought}\n</think>\n\n{said}" if field == "content" else thought}
+
+    with serving(brain) as server:
+        one = client(server.url)
+        (trajectory,) = play(env, asking(one), TASKS[:1], client=one)
+        given = [message for message in server.seen[-1]["messages"] if message["role"] == "assistant"]
+    said = [message for message in trajectory.messages if message.role == "assistant"]
+    assert [message.reasoning for message in said] == [f"move {i}" for i in range(len(said))]
+    for i, message in enumerate(given):
+        thought = f"<think>\nmove {i}\n</think>\n\n{said[i].content}" if field == "content" else f"move {i}"
+        assert message[field] == thought
+        assert {"reasoning_content", "reasoning"} & message.keys() == {field} - {"content"}
+
+
+def test_why_a_model_stopped_is_put_down(env: Environment) -> None:
+    with serving(lambda body: completion("I was going to", "length")) as server:
+        one = client(server.url)
+        (trajectory,) = play(env, asking(one), TASKS[:1], client=one)
+    assert {message.finish for message in trajectory.messages if message.role == "assistant"} == {"length"}
 
 
 def test_thoughts_are_ablated_in_one_command(env: Environment) -> None:
@@ -262,6 +293,8 @@ def test_trajectories_are_replayed() -> None:
         return [{name: one[name] for name in one if name not in ("agent", "user")} for one in kept(path)]
 
     assert told("a.jsonl") == told("b.jsonl")
+    more = invoke(*sides, "--task", TASKS[0], "--trials", "3")  # of a third trial there is no record: the first one's
+    assert more.stdout.startswith("3 episodes of 1 task: mean reward 1.000")
     assert "a.jsonl has no library/another_matilda" in invoke("--agent", "replay:a.jsonl").stdout
 
 
@@ -433,6 +466,37 @@ def test_a_file_of_another_run_is_not_gone_on_with(arguments: list[str], said: s
     result = invoke(*arguments, "--out", "out.jsonl", "--resume")
     assert result.exit_code == 2
     assert said in result.stderr
+
+
+def test_what_a_file_has_of_other_tasks_stays_and_is_not_counted() -> None:
+    assert gold("--out", "out.jsonl").exit_code == 0
+    content = Path("out.jsonl").read_bytes()
+    result = invoke("--agent", "gold", "--user", "scripted", "--task", TASKS[0], "--out", "out.jsonl", "--resume")
+    assert result.stdout.startswith("1 episode of 1 task:")
+    assert Path("out.jsonl").read_bytes() == content
+
+
+def test_a_budget_counts_what_an_earlier_part_of_the_run_has_spent(env: Environment) -> None:
+    options = ("--agent", "openai:small", "--out", "out.jsonl", "--task", TASKS[0], "--price", "small=1000,1000")
+    with serving(GoldBrain(env)) as server:
+        assert invoke(*options, "--base-url", server.url).exit_code == 0
+        (played,) = read(Path("out.jsonl"))
+        spent = played.usage["agent"]
+        for budget in (("--max-cost", f"{spent.cost}"), ("--max-calls", f"{spent.requests}")):
+            result = invoke(*options, "--base-url", server.url, "--resume", "--trials", "2", *budget)
+            assert "is used up" in result.stdout
+        assert len(server.seen) == spent.requests
+
+
+def test_a_run_stops_when_nothing_can_be_written_any_more() -> None:
+    with full_at(30_000):
+        result = gold("--out", "out.jsonl", "--trials", "5", "--at-once", "1")
+    assert result.exit_code == 1
+    assert "stopped: a trajectory cannot be written: File too large" in result.stdout
+    assert "--resume goes on with them" in result.stderr
+    written = len(kept())
+    assert 0 < written < 20
+    assert gold("--out", "out.jsonl", "--trials", "5", "--resume").stdout.startswith("20 episodes of 4 tasks")
 
 
 def test_tasks_of_another_run_are_not_added_to_a_file() -> None:
