@@ -115,7 +115,7 @@ def test_a_tool_that_ends_the_episode_leaves_the_agent_the_last_word() -> None:
 
 
 def test_an_ending_tool_that_does_not_succeed_ends_nothing() -> None:
-    transfer = ("transfer_to_human_agents", {})
+    transfer: tuple[str, object] = ("transfer_to_human_agents", {})
     (trajectory,) = play(environment("mock"), scripted(calls(transfer)), ["minutes_sent"])
     assert results(trajectory)[0].kind == "invalid"
     assert trajectory.end == "gave_up"
