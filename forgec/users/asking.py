@@ -18,7 +18,7 @@ from forgec.users.glossary import Glossary
 from forgec.users.matching import ALIKE, NOTHING, STRONG, Match, Matcher, Meant
 from forgec.users.phrases import Phrase, mentioned, phrase
 from forgec.users.questions import EXCEPT, PARTS, Question, may_ask, questions
-from forgec.users.topics import IDENTIFYING, NUMBER, Topic, topics
+from forgec.users.topics import NUMBER, Topic, topics
 from forgec.users.values import said, spoken
 from forgec.users.wording import concept, meanings, plain_words
 from forgec_runtime import Briefing
@@ -45,7 +45,8 @@ _OF_THESE = re.compile(
     re.IGNORECASE,
 )
 """How it asks which of what it has just listed."""
-_THEIRS = re.compile(r"\b(?:their|its)\b", re.IGNORECASE)
+_REST = re.compile(r"\b(?:rest|remaining|others?|missing|left)\b", re.IGNORECASE)
+_FINAL = re.compile(r"\blast\b(?P<many> (?:two|three|four|five))?(?! time)", re.IGNORECASE)
 _IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read", "slowly", "carefully", "mean")))
 """What "it" may do in a question for what it stands for: "what should it say"."""
 _CHANGED = frozenset(map(concept, ("change", "update", "switch")))
@@ -80,7 +81,7 @@ class Asking:
     def __init__(self, briefing: Briefing, words: Glossary) -> None:
         self.briefing, self.words = briefing, words
         self._docs = {fact.name: fact.doc for fact in briefing.facts}
-        self._read: dict[str, Reading] = {}
+        self._read: dict[tuple[str, frozenset[str]], Reading] = {}
 
     @cached_property
     def topics(self) -> list[Topic]:
@@ -101,20 +102,22 @@ class Asking:
         """The names of the facts that a message asks for without a doubt, in the order of the briefing."""
         return self.read(text).asked
 
-    def read(self, text: str) -> Reading:
-        """What a message asks for. It is remembered: the user reads it, and who looks at what the user did."""
-        if text not in self._read:
-            self._read[text] = self._reading(text)
-        return self._read[text]
+    def read(self, text: str, told: frozenset[str] = frozenset()) -> Reading:
+        """What a message asks for, when some facts are told already. It is remembered: the user reads it, and who looks
+        at what the user did.
+        """
+        if (text, told) not in self._read:
+            self._read[text, told] = self._reading(text, told)
+        return self._read[text, told]
 
-    def _reading(self, text: str) -> Reading:
+    def _reading(self, text: str, told: frozenset[str]) -> Reading:
         listed = self._listed(text)
         if listed:
             return Reading(listed)
         asking = list[Meant]()
         asked = list(questions(text))
         for question in asked:
-            asking += self._question(question, text, [topic for meant in asking for topic in meant.topics])
+            asking += self._question(question, text, told, [topic for meant in asking for topic in meant.topics])
         if not asking:
             asking = [meant for question in asked for meant in self._hinted(question, text)]
         found: list[Topic] = []
@@ -140,23 +143,21 @@ class Asking:
 
     def _listed(self, text: str) -> tuple[str, ...]:
         """The facts of a list with semicolons between them, each in the very words of its description."""
-        items = [plain_words(item) for item in text.split(";")]
+        items = [plain_words(item) for item in text.split(";")] if ";" in text else []
         listed = tuple(topic.name for topic in self.topics if topic.doc in items)
         return listed if len(listed) == len(items) > 1 else ()
 
     def _hinted(self, question: Question, message: str) -> list[Meant]:
         """What a question seems to ask for none of whose parts means a fact."""
         left = [topic for topic in self.topics if not said(topic.value, [message])]
-        if not question.asked:
-            if not may_ask(question.sentence):
-                return []
-            meant = self._parts(question.sentence, Choice(self.matcher, question, message, ()))
+        if not question.asked and may_ask(question.sentence):
+            meant = self._parts(question.sentence, Choice(self.matcher, question, message, frozenset(), ()))
             return [replace(one, evidence=ALIKE) for one in meant if all(topic in left for topic in one.topics)]
-        if _OTHERS.search(question.asked):
+        if not question.asked or _OTHERS.search(question.asked):
             return []
         asked = phrase(question.asked)
         heard = meanings(question.asked)
-        if asked.foreign or (asked.head in self.matcher.heads and not asked.beside <= self.matcher.spoken_of):
+        if asked.foreign or (asked.head in self.matcher.heads and not asked.beside <= self.matcher.known):
             return []  # it names something else
         texts = [question.asked, question.sentence]
         if asked.wh or asked.it or asked.one:
@@ -166,11 +167,13 @@ class Asking:
         found = next(filter(None, (self.matcher.hinted(asked, meanings(text), left) for text in texts)), [])
         return [Meant(found, ALIKE)] if found else []
 
-    def _question(self, question: Question, message: str, earlier: Sequence[Topic]) -> list[Meant]:
+    def _question(
+        self, question: Question, message: str, told: frozenset[str], earlier: Sequence[Topic]
+    ) -> list[Meant]:
         """What the parts of a question mean."""
         options = f"{_last(question.before)} or?" if _OF_THESE.match(question.asked) else question.sentence
         offered = [topic for topic in self.topics if _offered(topic, options)]
-        among = Choice(self.matcher, question, message, tuple(earlier))
+        among = Choice(self.matcher, question, message, told, earlier)
         choice = [among.one(Match(offered, STRONG), phrase(question.sentence), ())] if offered else []
         chosen = {topic.name for topic in offered}
         both = "first name, last name" if self.matcher.names else "full name"
@@ -195,7 +198,9 @@ class Asking:
             if _lacks_noun(part):
                 behind = next((other for other in parts[place + 1 :] if other.nouns or other.rest), None)
                 part = part.standing_for(behind) if behind is not None else part
-            match = self._part(part, text, named, question.before)
+            match = self._part(part, named, question.before)
+            if not match.topics and not part.nouns:
+                match = self._left(part, text, choice)
             if EXCEPT.match(joint + text):
                 meant = _without(meant, match)
                 continue
@@ -232,12 +237,25 @@ class Asking:
                 meant.append(choice.one(match, part, beside))
         return meant
 
-    def _part(self, part: Phrase, text: str, named: Sequence[Phrase], before: str) -> Match:
+    def _left(self, part: Phrase, text: str, choice: Choice) -> Match:
+        """Of "the third", "the last two" and "the others": those of the facts that are numbered, by what was said."""
+        rest, last = _REST.search(text), _FINAL.search(text)
+        if not (part.ordinals or rest or last):
+            return NOTHING
+        numbered = [topic for topic in self.topics if topic.ordinals]
+        alike = max(
+            ([other for other in numbered if other.base == one.base] for one in numbered), key=len, default=[]
+        )  # fmt: skip
+        if part.ordinals:
+            return Match([topic for topic in alike if topic.ordinals & part.ordinals], ALIKE)
+        if last:
+            count = part.count if last["many"] else 1
+            return Match(alike[-count:], ALIKE)
+        left = [one for one in alike if one.name not in choice.told and not said(one.value, [choice.message])]
+        return Match(left if len(left) < len(alike) else (), ALIKE)
+
+    def _part(self, part: Phrase, named: Sequence[Phrase], before: str) -> Match:
         """The facts that a part means, with what was named before it."""
-        if part.head in IDENTIFYING and _THEIRS.search(text):
-            owners = [one for one in _earlier(named, before) if one.head in self.matcher.heads | self.matcher.things]
-            found = self._first(part.of_that(owner) for owner in owners)
-            return found if found.topics else self.matcher.match(part).thinner()
         found = self.matcher.match(part)
         if found.topics or part.nouns:
             return found

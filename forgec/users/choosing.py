@@ -36,6 +36,8 @@ class Choice:
     matcher: Matcher
     question: Question
     message: str
+    told: frozenset[str]
+    """The facts that were told already."""
     earlier: Sequence[Topic]
     """What the questions before it ask for."""
 
@@ -51,7 +53,7 @@ class Choice:
             return Meant(found, evidence)
         if any(topic.tried for topic in found):
             again = _AGAIN.search(self.message) is not None or any(
-                said(topic.value, [self.message]) for topic in found if topic.tried
+                topic.name in self.told or said(topic.value, [self.message]) for topic in found if topic.tried
             )
             found = [topic for topic in found if topic.tried != again] or found
         unsaid = [topic for topic in found if not (isinstance(topic.value, str) and said(topic.value, [self.message]))]

@@ -53,6 +53,11 @@ Best = Callable[[Sequence[str]], str]
 """Gives of several facts the one that the dialogue is about."""
 
 
+def agrees(text: str) -> bool:
+    """Whether an answer begins with a yes."""
+    return _YES.match(text) is not None
+
+
 def label(fact: Known) -> str:
     """What a fact is, as the user says it."""
     return first_person(fact.doc) if fact.doc else fact.name.replace("_", " ")
@@ -83,7 +88,7 @@ class Doubts:
         if _NO.match(text):
             self.denied.update(pending)
             return set()
-        yes, named = _YES.match(text) is not None, self._named(text, pending)
+        yes, named = agrees(text), self._named(text, pending)
         again = set(pending).intersection(reading.asked, reading.thin, *reading.unclear)
         words = tokens(text)
         if not (yes or again or (named and len(words) <= MAX_NAMED and not _VERBS & set(words))):

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from forgec.dialogue import Message
 from forgec.users.asking import Asking
+from forgec.users.doubts import agrees
 from forgec.users.questions import sentences
 from forgec.users.values import said, spoken
 from forgec.users.wording import meanings
@@ -77,6 +78,8 @@ class _Reader:
         self.subjects = set(meanings(self.known)) | asking.words.subjects
         self.said: list[str] = []
         self.asked: tuple[str, ...] = ()
+        self.doubted: tuple[str, ...] = ()
+        """What the user asked back about last."""
         self.owed: dict[str, int] = {}
         self.closings = 0
         self.last = ""
@@ -89,9 +92,10 @@ class _Reader:
             self._learn(message.content)
         elif message.role == "assistant" and not message.tool_calls:
             self._learn(message.content)
-            self.asked, self.last = self.asking.asked(message.content), message.content
+            meant = self.doubted if agrees(message.content) else ()
+            self.asked, self.last = self.asking.asked(message.content) or meant, message.content
         elif message.role == "user" and message.by != "loop" and not message.tool_calls:
-            self._user(turn, message.content)
+            self._user(turn, message.content, message.asks_back)
 
     def close(self, end: str) -> None:
         if end in ("satisfied", "gave_up"):
@@ -112,12 +116,14 @@ class _Reader:
         self.known += " \n " + text
         self.subjects.update(meanings(text))
 
-    def _user(self, turn: int, text: str) -> None:
+    def _user(self, turn: int, text: str, asks_back: tuple[str, ...]) -> None:
         self.turn = turn
         untold = [name for name in self.asked if not self._told(name, text)]
         self.closings = self.closings + 1 if self._closes(text) else 0
         self._values(text)
-        self._withheld(text, untold)
+        self.doubted = asks_back or self._asked_back(text, untold)
+        if not self.doubted:
+            self._withheld(text, untold)
         self._outside(text)
         self.said.append(text)
         self.asked = tuple(untold)
@@ -187,6 +193,13 @@ class _Reader:
             if alike and near:
                 return fact
         return None
+
+    def _asked_back(self, text: str, untold: Sequence[str]) -> tuple[str, ...]:
+        """What it was asked for and asks back about, by its name: that keeps nothing back yet."""
+        if not text.rstrip().endswith("?") or _UNKNOWING.search(text):
+            return ()
+        words = set(meanings(text))
+        return tuple(one.name for one in self.asking.topics if one.name in untold and words & one.base)
 
     # -- what it keeps back, and asks for ----------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ KINDS = (
         r"which account should i (?:log|sign)(?: you)? in(?: with| to| as)?|"
         rf"(?:with|to) whom\b{_END}|identify yourself\b(?! (?:with|by)\b)",
     ),
-    _kind("user", "userid", your_user_name=r"your (?:login|log-in|sign-in)(?=,| and\b)"),
+    _kind("user", "userid"),
     _kind(
         "email", "mailbox",
         what_is_your_new_email_address=
@@ -70,26 +70,9 @@ KINDS = (
         rf"what do people (?:dial|call)\b{_END}|"
         rf"(?:where|how) (?:can|could|do|may) (?:i|we) (?:call|ring|phone) you\b{_END}",
     ),
-    _kind(
-        "digit", "ending",
-        the_last_four_digits=
-        r"(?:its |the |your )?(?:final|last) (?:four|4)\b(?! digits)|"
-        r"(?:the )?(?:ending|end|tail) of (?:the |your )(?:card|number|account)\b",
-    ),
-    _kind("zip", "code", the_zip_code=r"the (?:five|5)-digit code(?: (?:of|from|in) your \w+(?: address)?)?"),
-    _kind(
-        "password", "secret passphrase credential",
-        please_give_me_the_password=
-        r"(?:^|(?<=\n))\W*(?:and )?now for (?:the |your )?secret (?:part|bit|one|half|piece|word)\b",
-        the_password=r"(?:the |your )?secret (?:part|bit|one|half|piece|word|phrase)(?: or phrase)?\b",
-    ),
-    _kind(
-        "amount sum gigabyte", "sum figure amount",
-        how_much_do_you_want=rf"how (?:big|large) (?:should|shall) {_WITHIN}\bbe\b",
-        how_much_would_you_like_to_pay=
-        r"what (?:you(?:'d| would) like|you want|do you want|would you like|are you able|you can|can you) (?:to )?"
-        r"(?:hand over|pay|put down|contribute)(?! (?:with|by)\b)",
-    ),
+    _kind("digit", "ending"),
+    _kind("password", "secret passphrase credential"),
+    _kind("amount sum gigabyte", "sum figure amount"),
     _kind(
         "method payment pay source", "mode way means method",
         which_payment_method=
@@ -136,23 +119,14 @@ KINDS = (
         r"what (?:should|shall|must) (?:it|that|ticket \d+|the ticket|task \w+) (?:now )?be (?:set|moved|changed|"
         r"switched) to\b",
     ),
-    _kind(
-        "permission", "permission right",
-        what_is_the_permission=rf"what\b{_WITHIN}\b(?:permitted|allowed)(?: to do)?\b",
-    ),
+    _kind("permission", "permission right"),
     _kind("number", "reference case"),
-    _kind(
-        "priority", "urgency", what_priority=r"how high (?:a |of a )?priority\b",
-        what_is_the_priority=r"how (?:high|far) up\b[^,.;?!]*",
-    ),
+    _kind("priority", "urgency"),
     _kind("shelf", "area section part collection subject genre corner category field"),
     _kind("book", "read lend return"),
-    _kind("address street", "home", what_is_your_new_address=r"where are you moving(?: to)?\b"),
-    _kind("room where", "where spot location", where=r"whereabouts\b|in (?:what|which) (?:place|spot)\b"),
-    _kind(
-        "app", "app", which_app_do_you_use=
-        r"(?:what|with what) (?:do you|are you|did you) (?:use|using)\b(?= to\b| for\b|\W*$)"
-    ),
+    _kind("address street", "home"),
+    _kind("room where", "where spot location"),
+    _kind("app", "app"),
 )  # fmt: skip
 
 

@@ -12,7 +12,6 @@ from forgec.users.phrases import ADJECTIVES, NEUTRAL, Phrase
 from forgec.users.topics import (
     ADDRESS,
     AUTHOR,
-    DESCRIPTION,
     EMAIL,
     FIRST,
     FULL_NAME,
@@ -29,21 +28,17 @@ from forgec.users.wording import concept, meanings
 _WHERE, _AREA, _REASON, _PAY, _AMOUNT, _METHOD = (
     concept(word) for word in ("where", "area", "reason", "pay", "amount", "method")
 )
-_CONSUMED = frozenset(map(concept, ("read", "borrow", "next", "listen", "watch")))
 _OWED = frozenset(map(concept, ("owe", "cost", "due", "pay", "willing")))
 OTHER = concept("other")
-_MAIL = frozenset(
-    map(concept, ("email", "mails", "reach", "write", "reminder", "notice", "newsletter", "confirmation"))
-)
-"""What goes to an address of e-mail: "where do our reminders reach you"."""
 _MANY_HAVE = frozenset((NUMBER, *map(concept, ("code", "date"))))
 """What so many things have that it has to be said of which: a membership has a number of its own."""
+_NAMING = IDENTIFYING | {ADDRESS}
 BY_VERB, BY_NOUN, ALIKE = 3, 2, 1
 """How sure it is that a part means a fact: it names what is done with it, it has its noun, or it is only like it."""
 STRONG = BY_NOUN
 """From which evidence on a fact is told; on less the user asks back."""
 
-HINT = 1.0
+HINT = 2.0
 """How much a question has to speak of a fact for the user to ask back about it."""
 
 
@@ -171,7 +166,7 @@ class Matcher:
         vague = not part.head or part.head in ADJECTIVES
         if part.quantity and (vague or part.head == _PAY):
             paid = _PAY in part.concepts and _AMOUNT in topic.heads
-            return BY_NOUN if paid or (vague and self._is_the_only_amount(topic, part)) else 0
+            return BY_NOUN if paid else ALIKE if vague and topic.is_number and NUMBER not in topic.heads else 0
         return self._by_verb(topic, part) or self._by_noun(topic, part) or self._by_description(topic, part)
 
     def hinted(self, part: Phrase, words: Iterable[str], among: Iterable[Topic]) -> list[Topic]:
@@ -194,12 +189,6 @@ class Matcher:
             return 2.0
         return 1.0 if words & (topic.near | topic.uses | topic.told | topic.heads) else 0.0
 
-    def _is_the_only_amount(self, topic: Topic, part: Phrase) -> bool:
-        """Whether "how much extra do you need" can mean no other number."""
-        amounts = [one for one in self.topics if one.is_number and NUMBER not in one.heads]
-        wished = part.personal and not part.past and not set(part.rest) & _OWED
-        return amounts == [topic] and (wished or set(part.rest) - {DESCRIPTION} <= topic.known | NEUTRAL)
-
     def _by_verb(self, topic: Topic, part: Phrase) -> int:
         """ "What shall the ticket say", "how do you pay", "describe the problem"."""
         if part.wh not in ("what", "how", ""):
@@ -209,68 +198,34 @@ class Matcher:
             asked |= set(part.rest) & (topic.base - topic.heads)
         if not asked or (part.head and part.direct and part.verb not in asked):
             return 0
-        known = topic.base | topic.more | topic.objects | topic.near | topic.heads | self.things | NEUTRAL
-        return BY_VERB if {*part.nouns, *part.of, *part.on} <= known else 0
+        return BY_VERB if {*part.nouns, *part.of, *part.on} <= topic.known | self.things | NEUTRAL else 0
 
     def _by_noun(self, topic: Topic, part: Phrase) -> int:
-        if not part.head or not self._explained(part, topic):
+        if not part.head or (part.wh and not part.direct) or not self._explained(part, topic):
             return 0
-        if part.wh and not part.direct:
-            return 0
-        if part.wh == "what" and part.head != NUMBER and NUMBER in topic.heads and DESCRIPTION in part.rest:
-            return 0  # "what shall the ticket say" is not for its number
         if part.head in topic.heads or self._names(part, topic):
             return BY_NOUN
         alike = part.head in (topic.base - self.things) | topic.told and topic.opens != "whose"
-        alike = alike or (part.head in self.things and bool(set(part.rest) & (topic.told - topic.heads)))
-        return ALIKE if alike and part.wh in ("which", "what") and part.direct else 0
+        return ALIKE if alike and part.wh in ("which", "what") else 0
 
     def _by_description(self, topic: Topic, part: Phrase) -> int:
         """By what else the user was told of a fact."""
-        open_ = part.wh in ("which", "what")
         if part.wh == topic.opens == "which" and part.head and not self.things & set(part.nouns):
             return ALIKE if set(part.nouns) <= self.spoken_of else 0
-        if (
-            part.wh
-            and part.wh == topic.opens
-            and not part.one
-            and part.concepts & topic.base
-            and self._explained(part, topic)
-        ):
-            return ALIKE
-        if part.one and len(set(part.rest) & topic.base) > 1:
-            return ALIKE
-        vague = not part.head or (not part.direct and part.head in NEUTRAL | self.spoken_of)
-        if open_ and vague and topic.wanted and part.rest and set(part.rest) <= _CONSUMED:
-            return ALIKE
-        if open_ and vague and not part.it and set(part.rest) & self.subjects:  # "what would you like to borrow"
-            wanted = topic.wanted and topic.opens in ("", "what")
-            taken = set(part.rest) & (topic.uses | topic.near) - self.things - NEUTRAL
-            return ALIKE if wanted or (taken and topic.heads & self.things) else 0
-        return ALIKE if not part.head and not part.rest and part.ordinals & topic.ordinals and not topic.is_new else 0
+        same = part.wh and part.wh == topic.opens and part.concepts & topic.base
+        return ALIKE if same and not part.one and self._explained(part, topic) else 0
 
     def _by_question_word(self, topic: Topic, part: Phrase) -> int:
         if part.wh == "why":
-            about = topic.base | topic.more | topic.objects | topic.near | self.things | NEUTRAL
-            return BY_NOUN if _REASON in topic.heads and set(part.nouns) <= about else 0
+            return BY_NOUN if _REASON in topic.heads and set(part.nouns) <= topic.known | self.things | NEUTRAL else 0
         if part.wh == "where":
-            return self._by_place(topic, part)
+            place = not part.past and {_WHERE, _AREA} & (topic.base | topic.heads | topic.more)
+            return ALIKE if place and (not part.personal or set(part.nouns) <= self.spoken_of | NEUTRAL) else 0
         if AUTHOR in topic.heads and (part.wh == "whose" or AUTHOR in part.rest):
             return BY_NOUN
         if part.head in topic.heads and part.direct and part.wh == "who":
             return BY_NOUN
         return ALIKE if topic.opens == "who" and part.concepts & (topic.base | topic.near) else 0
-
-    def _by_place(self, topic: Topic, part: Phrase) -> int:
-        if EMAIL in topic.heads and part.head != EMAIL and part.concepts & _MAIL:
-            return BY_NOUN
-        if part.past or not {_WHERE, _AREA} & (topic.base | topic.heads | topic.more):
-            return 0
-        if part.personal and not set(part.rest) <= self.spoken_of | NEUTRAL:
-            return 0  # "where do you live"
-        if set(part.nouns) & self.things:
-            return ALIKE if set(part.nouns) & topic.base - self.things else 0
-        return ALIKE if not part.personal or set(part.nouns) <= self.spoken_of | NEUTRAL else 0
 
     def _names(self, part: Phrase, topic: Topic) -> bool:
         """Whether a part asks for the name, title, number or amount of what a fact stands for."""
@@ -282,14 +237,11 @@ class Matcher:
 
     def _explained(self, part: Phrase, topic: Topic) -> bool:
         """Whether all that stands beside the noun of a part can be said of a fact."""
-        known = topic.known
-        beside = part.beside
         if part.head in _MANY_HAVE:
-            before = set(part.nouns[:-1]) <= (known - topic.near) | topic.base | topic.heads | ADJECTIVES
-            return before and beside <= known | ADJECTIVES and set(part.on) <= known | NEUTRAL
-        if part.head not in IDENTIFYING | {ADDRESS}:
-            known = known | self.spoken_of | topic.uses
-        return beside | set(part.on) <= known | NEUTRAL | self.values
+            before = frozenset(part.nouns[:-1]) - topic.base - topic.heads - ADJECTIVES - (topic.known - topic.near)
+            return not (before or part.beside - topic.known - ADJECTIVES or frozenset(part.on) - topic.known - NEUTRAL)
+        left = part.beside.union(part.on) - topic.known - NEUTRAL - self.values
+        return not left or (part.head not in _NAMING and not left - self.spoken_of - topic.uses)
 
 
 def _of_one_time(found: list[Topic], part: Phrase) -> list[Topic]:

@@ -50,13 +50,6 @@ _COMMON = tuple(
             r"(?=what|how|the)",
             "",
         ),
-        (r"\byours (?:as|below|here|in|so)\b[^,.;?!]*", "yours"),
-        (r"^\W*(?:and )?(?:once more|again)\b[^?]*(?=\?)", "Please repeat it"),
-        (r"\b(provide|share|repeat|supply|(?:give|tell|send) me) (?:that|this)\b(?=[^\w]*$)", r"\1 it"),
-        (r"\bwhatever\b(?= (?:you|the)\b)", "what"),
-        (r"\bwhat (?:should|shall|do) I (?:put|put down|write|enter|say|note)\b(?=\W*$)", "what is it"),
-        (r"\bin (?:its|their|that one's) (?:place|stead)\b", "instead"),
-        (r"\bthat is,", ""),
     )
 )
 """Ways to ask, and what they come to in common words."""
@@ -280,7 +273,7 @@ _MAY_ASK = re.compile(
 
 
 def may_ask(sentence: str) -> bool:
-    """Whether a sentence that is not known to ask for anything may do so all the same."""
+    """Whether a sentence that is not known to ask for anything may do so all the same: it speaks of a need."""
     return _MAY_ASK.search(sentence) is not None and not _DENIED.search(sentence)
 
 

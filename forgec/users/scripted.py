@@ -77,7 +77,7 @@ class ScriptedUser:
         text = transcript[-1].content
         if not text.strip():
             return Utterance(text=NOT_HEARD)
-        reading = self.part.asking.read(self.doubts.heard(text))
+        reading = self.part.asking.read(self.doubts.heard(text), frozenset(self.told))
         asked = self._meant(text, reading)
         calls = self.instructions.named(text) or (() if asked else self.instructions.meant(text))
         return Utterance(calls=calls) if calls else await self._reply(text, reading, asked)

@@ -26,7 +26,7 @@ IDENTIFYING = frozenset({NUMBER, NAME, TITLE})
 POSTAL = frozenset(map(concept, ("street", "city", "town", "state", "country", "zip", "address1", "address2")))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Topic:
     """A fact as it can be asked for."""
 

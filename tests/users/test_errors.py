@@ -64,3 +64,22 @@ def test_long_texts_are_read_in_bounded_time() -> None:
     for text in ("a@" * 50_000, "1-" * 50_000, "1.2." * 25_000, "x" * 100_000):
         messages = [Message(role="assistant", content=text), Message(role="user", content=text)]
         findings(messages, "satisfied", asking)
+
+
+def verdicts(task: str, *said: tuple[str, str]) -> list[str]:
+    return [one.kind for one in found({"environment": "library", "task": task, "messages": said, "end": "turns"})]
+
+
+OPENS, ASKS = ("user", "I want to settle my fines."), ("assistant", "What is your e-mail address?")
+BACK, YES = ("user", "Do you mean my e-mail address?"), ("assistant", "Yes, please.")
+
+
+def test_who_asks_back_keeps_nothing_back() -> None:
+    told = ("user", "walter.quist@example.org")
+    assert verdicts("settle_the_overdue", OPENS, ASKS, BACK, YES, told) == []
+    assert verdicts("settle_the_overdue", OPENS, ASKS, BACK) == []
+
+
+def test_who_does_not_tell_what_it_asked_back_about_keeps_it_back() -> None:
+    refuses = ("user", "I'd rather not say.")
+    assert verdicts("settle_the_overdue", OPENS, ASKS, BACK, YES, refuses) == ["withheld"]
