@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from forgec.sql.scope import Cell, Rows
@@ -23,8 +23,8 @@ class Picking:
         self.ground, self.plan, self.chance = growing.ground, growing.plan, growing.chance
         self.words, self.looks = growing.words, growing.looks
         self.phrases = Phrases(self.ground, self.words)
-        self.kept: dict[tuple[str, str, str], Found] = {}
-        """What was picked of the rows of a node."""
+        self.kept: dict[tuple[str, str, str], tuple[Found, Criterion]] = {}
+        """What was picked of the rows of a node, and by what."""
         self.repeated: set[str] = set()
         """The reasons that pick a value which several rows have."""
 
@@ -56,17 +56,18 @@ class Picking:
 
     def key(self, source: Source, field: str, table: str, value: Any) -> Found | None:
         """The reason that picks the row with a key, out of several."""
-        place = (source.sql, field, repr(value))
-        known = self.kept.get(place)
+        place, now = (source.sql, field, repr(value)), self._again(source)
+        known, criterion = self.kept.get(place, (None, ANY))
         if known is not None and all(any(node.name == need for node in self.plan.nodes) for need in known.needs):
-            return known
+            if _picks(criterion, now, field, value):
+                return known
         distinct = list({repr(row.get(field)): row for row in reversed(source.rows)}.values())
         wanted = next((row for row in distinct if row.get(field) == value), None)
         if wanted is None:
             return None
         several = len(distinct) < len(source.rows)
-        one = self._criterion(source, distinct, wanted, table, plain=several)
-        if one is None or any(row.get(field) != value for row in one.picks(source.rows)):
+        one = self._criterion(distinct, wanted, source.columns, table, plain=several)
+        if one is None or not _picks(one, source.rows, field, value) or not _picks(one, now, field, value):
             return None
         facts = {}
         for name, held in one.equals:
@@ -85,7 +86,7 @@ class Picking:
             source.table or table, mine, source.context, one, source.columns, source.docs, source.about
         )
         found = Found({"$": name}, self._in_it(table, source.table, phrase), (name,))
-        self.kept[place] = found
+        self.kept[place] = (found, one)
         return found
 
     def called(self, table: str, node: Node, field: str, value: Any) -> str:
@@ -115,11 +116,11 @@ class Picking:
         return source.table, row[self.ground.spec.tables[source.table].key[0].name]
 
     def _criterion(
-        self, source: Source, rows: list[Any], wanted: Mapping[str, Any], table: str, plain: bool
+        self, rows: list[Any], wanted: Mapping[str, Any], columns: Mapping[str, Cell], table: str, plain: bool
     ) -> Criterion | None:
         """One of the ways to tell a row from the others; a `plain` one goes by values alone."""
         known = {repr(fact.value) for fact in self.plan.facts.values()}
-        found = criteria(rows, wanted, source.columns)
+        found = criteria(rows, wanted, columns)
         if plain or table == self.ground.people.table:
             found = [one for one in found if one.order is None]
         if not found:
@@ -132,9 +133,7 @@ class Picking:
         valued = [one for one in found if one.order is None]
         extreme = [one for one in found if one.order is not None]
         pool = extreme if extreme and (not valued or self.chance.random() < 0.45) else valued
-        one = self.chance.choice(pool[:6])
-        fresh = self._again(source)
-        return one if fresh is None or [r for r in one.picks(fresh) if r == wanted] or not one.order else None
+        return self.chance.choice(pool[:6])
 
     def _again(self, source: Source) -> list[Any] | None:
         """The rows as they are now, where that may be otherwise."""
@@ -164,6 +163,12 @@ class Picking:
         name = self.plan.name(name)
         self.plan.nodes.append(Node(name, sql=sql, doc=doc, value=value, needs=needs, at=self.growing.written))
         return name
+
+
+def _picks(one: Criterion, rows: Sequence[Mapping[str, Any]] | None, field: str, value: Any) -> bool:
+    """Whether what tells the row with a key from others does so among these; where nothing has changed it does."""
+    found = one.picks(rows) if rows is not None else None
+    return found is None or (bool(found) and all(row.get(field) == value for row in found))
 
 
 def _flat(cells: dict[str, Cell], rows: list[Any]) -> tuple[dict[str, Cell], list[Any]]:

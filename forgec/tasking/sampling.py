@@ -193,5 +193,7 @@ def _with_places(text: str, facts: Sequence[Fact]) -> str:
 def _without(text: str, facts: Sequence[Fact]) -> str:
     """A text about something that has another value each time."""
     for fact in facts:
-        text = text.replace(f" {quoted(fact.value)}", f" with that {label_of(fact.path[-1]) if fact.path else 'value'}")
+        label = label_of(fact.path[-1]) if fact.path else "value"
+        for said in (f" with the {label} {quoted(fact.value)}", f" {quoted(fact.value)}"):
+            text = text.replace(said, f" with that {label}")
     return text

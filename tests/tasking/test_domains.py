@@ -129,6 +129,17 @@ def test_no_place_is_taken_for_one_in_what_was_put_in(others: list[dict[str, Any
         assert not re.search(r"\bthe the\b|\ban? hero\b|\bthe bed with the date\b", text), text
 
 
+def test_nothing_is_called_by_what_is_no_longer_so(others: list[dict[str, Any]]) -> None:
+    """What lay in a thing and was sold, taken out, or whose container was, is not what lies in it any more."""
+    for line in others:
+        gone: list[str] = []
+        for text in (request["text"] for request in line["requests"]):
+            assert not any(what in text for what in gone), (line["name"], text)
+            found = re.search(r"(?:sell|take|cancel) (the only \w+ (?:in|of) [^(.]*?'[^']*')( to| out|\.)", text)
+            if found and "If that is not possible" not in text:
+                gone.append(found[1])
+
+
 def test_what_is_not_the_persons_is_not_called_so(others: list[dict[str, Any]]) -> None:
     """Patients are those of nurses, not of doctors, who may ask for a move of theirs."""
     doctors = list(texts([line for line in others if line["intent"].startswith("You are Dr. ")]))
