@@ -16,7 +16,8 @@ from pydantic import ValidationError
 import forgec
 import forgec_runtime
 from forgec.alone import InUseError, alone
-from forgec.certifying.lock import LockError, lock_path, require_certified
+from forgec.certifying.finding import lock_of_package
+from forgec.certifying.lock import LockError, require_certified
 from forgec.certifying.lock import read as read_lock
 from forgec.codegen.manifest import edited
 from forgec.training import board, options
@@ -92,17 +93,14 @@ def load(
 
 
 def _require_certified(part: EnvironmentPart, environment: Environment, choice: Choice) -> None:
-    path = part.lock or _lock_of(part.package, environment.name)
+    path = part.lock or lock_of_package(part.package)
+    if path is None:
+        raise ConfigError(f"{environment.name}: its spec is not found, and no lock: name one, or --allow-uncertified")
     assert environment.hashes is not None
     try:
         require_certified(read_lock(path), environment.hashes, choice.names)
     except LockError as error:
         raise ConfigError(f"{environment.name}, by {path}: {error}; or train with --allow-uncertified") from None
-
-
-def _lock_of(package: Path, environment: str) -> Path:
-    """The lock of a package that lies where `forgec compile specs/...` puts it."""
-    return lock_path(package.resolve().parent.parent / "specs", environment)
 
 
 def recorded(folder: Path) -> dict[str, Any]:

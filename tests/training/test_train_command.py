@@ -181,3 +181,24 @@ def test_a_run_without_anything_to_learn_from_stops(
 def test_some_limits_can_be_set_and_the_others_stay() -> None:
     config = RunConfig.model_validate({"environments": [{"package": "generated/phone"}], "limits": {"turns": 6}})
     assert (config.limits.turns, config.limits.silent, config.limits.seconds) == (6, 2, None)
+
+
+def test_the_lock_beside_the_spec_is_found_wherever_that_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lamps.afs").write_text("""
+environment lamps "Lamps" {}
+table lamps { lamp_id text key, lit boolean default false }
+tool light(lamp_id -> lamps) returns text "Light a lamp." {
+  update lamps set lit = true where lamp_id = $lamp_id;
+  reply "Lit";
+}
+world evening { lamps (lamp_id) values ('L1'), ('L2'); }
+task one_lamp on evening { intent "You want light."; fact lamp "which lamp" = 'L2'; plan { l = light(lamp_id: $lamp); } }
+""")
+    Path("lamps.toml").write_text('[[environments]]\npackage = "generated/lamps"\n')
+    assert invoke("compile", "lamps.afs").exit_code == 0
+    refused(invoke("train", "lamps.toml", "--dry-run"), 2, "one_lamp is not certified")
+    assert invoke("certify", "lamps.afs").exit_code == 0
+    assert invoke("train", "lamps.toml", "--dry-run").exit_code == 0
+    Path("lamps.afs").unlink()
+    refused(invoke("train", "lamps.toml", "--dry-run"), 2, "its spec is not found")
