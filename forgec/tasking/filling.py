@@ -137,7 +137,7 @@ class _Filling:
             origin = move.proposal.origins[parameter.name]
             if parameter.references is not None:
                 found = self.merging.lookups.key(parameter.references, arguments[parameter.name], tool.name)
-                if parameter.references != self.ground.people.table:
+                if found.phrase != "you":
                     vague = vague or is_vague(found)
                     about += self.words.of_row(tool, parameter, found.phrase)
             else:

@@ -44,6 +44,11 @@ class Growing:
         self.changed |= self.ground.writes[node.tool]
         self.written += bool(self.ground.writes[node.tool])
 
+    def asks(self, table: str, key: Any) -> bool:
+        """Whether a row is the person's who asks."""
+        person, people = self.draft.person, self.ground.people
+        return table == people.table and person is not None and bool(person[people.key] == key)
+
     def mine(self, table: str, key: Any) -> bool:
         """Whether a row is the person's, as it is now; one that the plan made is."""
         person, owners = self.draft.person, self.ground.people.owned.get(table, ())

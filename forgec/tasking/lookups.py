@@ -5,6 +5,7 @@ in the same way, down to what the user can say. What one lookup establishes serv
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from forgec.model import spec as m
@@ -32,6 +33,10 @@ class Lookups:
 
     def key(self, table: str, value: Any, taker: str, depth: int = 0) -> Found:
         """The key of a row: out of what is known, by a lookup, or because the user holds it."""
+        found = self._key(table, value, taker, depth)
+        return replace(found, phrase="you") if self.growing.asks(table, value) else found
+
+    def _key(self, table: str, value: Any, taker: str, depth: int) -> Found:
         known = self._known(table, value, taker)
         if known is not None:
             return known
@@ -58,7 +63,7 @@ class Lookups:
         label = label if label.startswith(noun) else f"{noun} {label}" if label != noun else noun
         if isinstance(column.type, t.Enum):
             return Found(encoded(value), f"the {noun} {quoted(value)}")
-        whose = "your" if table == self.ground.people.table else "the"
+        whose = "your" if self.growing.asks(table, value) else "the"
         name = self.plan.fact(
             column.name if column.name != "id" else f"{noun.replace(' ', '_')}_id", f"{whose} {label}", value
         )
@@ -122,7 +127,7 @@ class Lookups:
             arguments[parameter.name], given[parameter.name] = value, found.given
             needs += found.needs
             context += said
-            if parameter.references is not None and parameter.references != self.ground.people.table:
+            if parameter.references is not None and found.phrase != "you":
                 if is_vague(found):
                     raise Unreachable(parameter.name)
                 about += self.words.of_row(tool, parameter, found.phrase)
@@ -184,11 +189,12 @@ class Lookups:
                 raise Unreachable(parameter.name)
             return None
         label = label_of(place.path[-1])
-        if table == self.ground.people.table:
+        if self.growing.asks(table, row[self.ground.spec.tables[table].key[0].name]):
             name = self.plan.fact(place.path[-1], f"your {label}", value, self._of(table, row), place.path)
             return value, Found({"$": name}, ""), []
-        doc = f"the {label} of the {self.words.noun(table)}"
-        name = self.plan.fact(place.path[-1], doc, value, self._of(table, row), place.path)
+        other = table == self.ground.people.table  # whose rows are drawn for who asks
+        doc = f"the {label} of the {'other ' if other else ''}{self.words.noun(table)}"
+        name = self.plan.fact(place.path[-1], doc, value, None if other else self._of(table, row), place.path)
         return value, Found({"$": name}, ""), [(label, value)]
 
     def _of(self, table: str, row: Mapping[str, Any]) -> RowOf:

@@ -92,9 +92,9 @@ class Picking:
     def called(self, table: str, node: Node, field: str, value: Any) -> str:
         """What a user calls the row whose key stands in the one row that a lookup found."""
         around = self._table(node)
-        if around == self.ground.people.table and around != table:
-            return f"your {self.words.noun(table)}"
         key = node.value[self.ground.spec.tables[around].key[0].name] if around else value
+        if around is not None and around != table and self.growing.asks(around, key):
+            return f"your {self.words.noun(table)}"
         phrase = self.phrases.of(
             around or table, self.growing.mine(around or table, key), node.context, about=node.about
         )

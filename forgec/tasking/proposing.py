@@ -12,6 +12,7 @@ from forgec.model import spec as m
 from forgec.tasking.drafts import Draft, Origin, Proposal
 from forgec.tasking.ground import Ground
 from forgec.tasking.parameters import Meaning, Place, value_at
+from forgec.tasking.words import is_another
 from forgec_runtime import types as t
 from forgec_runtime.episode import Episode
 
@@ -153,13 +154,16 @@ class _Making:
         if row is None:
             return None
         row = self.rows.now(self.draft.episode, table, row)
-        self.bound[table] = row
+        if not is_another(self.tool, parameter, self.ground.people.table):
+            self.bound[table] = row
         return row[key], Origin(table, (key,), row)
 
     def _row(self, parameter: m.Parameter, table: str) -> Row | None:
         people, person = self.ground.people, self.person
         if table == people.table:
-            return person
+            others = [row for row in self.rows.of(self.draft.world, table) if row is not person]
+            another = is_another(self.tool, parameter, table) and not (self.vain and self.chance.random() < 0.3)
+            return self.chance.choice(others) if another and others else person
         pool: Sequence[Row] = self.rows.of(self.draft.world, table)
         if person is not None and people.are_owners(table) and not self.ground.judged(self.tool, parameter):
             pool = self.rows.owned(self.draft.world, table, person[people.key])

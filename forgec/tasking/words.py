@@ -60,6 +60,15 @@ def singular(word: str) -> str:
     return word[:-1] if re.search(r"[^siu]s$", word) else word
 
 
+def is_another(tool: m.Tool, parameter: m.Parameter, people: str | None) -> bool:
+    """Whether a parameter is not who asks, but somebody else: `Give a thing to another hero.`"""
+    asked = [one.name for one in tool.parameters if one.references == people]
+    if people is None or parameter.name not in asked:
+        return False
+    noun = singular(people.replace("_", " "))
+    return parameter.name != asked[0] or re.search(rf"other {re.escape(noun)}\b", tool.doc) is not None
+
+
 def value_text(value: Any) -> str:
     """A value as people write it."""
     if isinstance(value, bool):
@@ -263,18 +272,23 @@ class Words:
 
         def kept(found: re.Match[str]) -> str:
             said.append(found[1])
-            return f"\x03{len(said) - 1}"
+            return f"\x05{len(said) - 1}\x06"
 
         for parameter in sorted(tool.parameters, key=lambda p: p.references == self.people):
             if parameter.name not in phrases:
                 continue
-            placed = self._placed(text, parameter, phrases[parameter.name])
-            named = named and (parameter.references != self.people or placed != text)
+            phrase = phrases[parameter.name]
+            if phrase == "you" and is_another(tool, parameter, self.people):
+                phrases = {**phrases, parameter.name: "yourself"}
+                left.append(parameter)
+                continue
+            placed = self._placed(text, parameter, phrase)
+            named = named and (phrase != "you" or placed != text)
             if placed is not None:  # what was put in has nouns of its own, which are no places
                 text = re.sub("(?s)\x03(.*)\x04", kept, placed)
-            elif parameter.references is None or parameter.references != self.people:
+            else:
                 left.append(parameter)
-        text = self.to_you(re.sub("\x03(\\d+)", lambda found: said[int(found[1])], text))
+        text = re.sub("\x05(\\d+)\x06", lambda found: said[int(found[1])], self.to_you(text))
         choice = next((p for p in left if text.endswith(", or not") and isinstance(p.type, t.Boolean)), None)
         if choice is not None:
             left.remove(choice)
@@ -316,10 +330,10 @@ class Words:
     def _placed(self, text: str, parameter: m.Parameter, phrase: str) -> str | None:
         if parameter.references is None:
             return None
-        if parameter.references == self.people:
+        if phrase == "you":
             return self.to_you(text)
         for noun in self.nouns(parameter.references):
-            pattern = re.compile(rf"\b{_ARTICLE} {_PARTICIPLE}{noun}\b", re.IGNORECASE)
+            pattern = re.compile(rf"\b(?:{_ARTICLE}|another|the other) {_PARTICIPLE}{noun}\b", re.IGNORECASE)
             if pattern.search(text):
                 return pattern.sub(lambda _: f"\x03{phrase}\x04", text, count=1)
         for column in self.spec.tables[parameter.references].columns:

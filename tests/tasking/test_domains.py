@@ -140,6 +140,16 @@ def test_nothing_is_called_by_what_is_no_longer_so(others: list[dict[str, Any]])
                 gone.append(found[1])
 
 
+def test_something_goes_to_somebody_else(others: list[dict[str, Any]]) -> None:
+    given = [text for text in texts(others) if re.search(r"\b(give|send) ", text)]
+    if others[0]["world"] == "vault":
+        assert any(re.search(r"to the hero '\w+'", text) for text in given)
+        assert any(re.search(r"from you to another \(.*the hero '\w+'\)", text) for text in given)
+    for text in given:
+        named = re.search(r"the hero '|\(.*yourself|If that is not possible", text)
+        assert named or "hero" not in text, text
+
+
 def test_what_is_not_the_persons_is_not_called_so(others: list[dict[str, Any]]) -> None:
     """Patients are those of nurses, not of doctors, who may ask for a move of theirs."""
     doctors = list(texts([line for line in others if line["intent"].startswith("You are Dr. ")]))

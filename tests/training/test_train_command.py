@@ -193,7 +193,11 @@ tool light(lamp_id -> lamps) returns text "Light a lamp." {
   reply "Lit";
 }
 world evening { lamps (lamp_id) values ('L1'), ('L2'); }
-task one_lamp on evening { intent "You want light."; fact lamp "which lamp" = 'L2'; plan { l = light(lamp_id: $lamp); } }
+task one_lamp on evening {
+  intent "You want light.";
+  fact lamp "which lamp" = 'L2';
+  plan { l = light(lamp_id: $lamp); }
+}
 """)
     Path("lamps.toml").write_text('[[environments]]\npackage = "generated/lamps"\n')
     assert invoke("compile", "lamps.afs").exit_code == 0
