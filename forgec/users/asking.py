@@ -16,7 +16,7 @@ from functools import cached_property
 from forgec.users.choosing import Choice
 from forgec.users.glossary import Glossary
 from forgec.users.matching import ALIKE, NOTHING, STRONG, Match, Matcher, Meant
-from forgec.users.phrases import Phrase, mentioned, phrase
+from forgec.users.phrases import ADJECTIVES, Phrase, mentioned, phrase
 from forgec.users.questions import EXCEPT, PARTS, Question, may_ask, questions
 from forgec.users.topics import NUMBER, Topic, topics
 from forgec.users.values import said, spoken
@@ -199,7 +199,7 @@ class Asking:
                 behind = next((other for other in parts[place + 1 :] if other.nouns or other.rest), None)
                 part = part.standing_for(behind) if behind is not None else part
             match = self._part(part, named, question.before)
-            if not match.topics and not part.nouns:
+            if not match.topics and ADJECTIVES.issuperset(part.nouns):
                 match = self._left(part, text, choice)
             if EXCEPT.match(joint + text):
                 meant = _without(meant, match)
