@@ -189,7 +189,8 @@ def _make(
             outcome = run(maker, choosing, unfinished, _progress(choosing.count))
             if rewording is not None:
                 rewording.of(maker, outcome)
-            write_whole(target, merged(target, outcome.lines, replace=replace))
+            if outcome.report["tasks"] or target.is_file():
+                write_whole(target, merged(target, outcome.lines, replace=replace))
             unfinished.end()
     except InUseError:
         _fail(f"another run is making tasks for {target.as_posix()}")
@@ -199,7 +200,8 @@ def _make(
         click.echo(json.dumps(outcome.report, indent=2))
     else:
         click.echo(_told(outcome.report))
-        click.echo(f"{checked.path.as_posix()} -> {target.as_posix()}")
+        if outcome.report["tasks"]:
+            click.echo(f"{checked.path.as_posix()} -> {target.as_posix()}")
     sys.exit(0 if outcome.report["tasks"] == choosing.count else 1)
 
 

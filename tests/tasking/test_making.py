@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -250,6 +251,14 @@ def test_too_few_tasks_are_told(mock: Path) -> None:
     result = make(mock, "--count", "20", "--difficulty", "hard=1")
     assert result.exit_code == 1 and "of 20 tasks" in result.output
     assert "no more were found" in result.output and "missing" in result.output
+
+
+def test_where_nobody_is_there_is_no_task_and_no_file(tmp_path: Path) -> None:
+    spec = tmp_path / "kiosk.afs"
+    spec.write_text(re.sub(r"world sunny \{.*\}", "world sunny {}", KIOSK).partition("test ")[0])
+    result = make(spec, "--count", "5")
+    assert result.exit_code == 1 and "0 of 5 tasks" in result.output and "no more were found" in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["kiosk.afs"]
 
 
 KIOSK = """
