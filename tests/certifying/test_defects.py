@@ -71,3 +71,11 @@ def test_a_process_that_ends_elsewhere(lockers: Environment, tmp_path: Path) -> 
         found = certify(lockers, [lockers.tasks[name] for name in names], process)
     failed = {one.task for one in found if "fresh" in {outcome.check for outcome in one.failed}}
     assert failed == {"a_large_one", "either_small_one", "by_the_second_plan", "paid_first"}
+
+
+def test_what_is_paid_for_nothing_is_told(verdicts: dict[str, Verdict]) -> None:
+    for name, told in (
+        ("nothing_to_do", "doing nothing is paid"),
+        ("what_you_said", "repeating what the user says is"),
+    ):
+        assert any(one.check == "idle" and told in one.evidence for one in verdicts[name].failed), name
