@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from pathlib import Path
 
 import pytest
 
+from forgec.commands.environments import package
 from forgec.dialogue import AssistantMessage, Message, ToolCall, Transcript, Utterance
 from forgec.llm.errors import TooLong
 from forgec.rollouts import players
@@ -16,7 +18,7 @@ from forgec.rollouts.limits import Limits
 from forgec.rollouts.run import MAX_FAILURES, Failure
 from forgec.rollouts.trajectory import Trajectory
 from forgec.users.scripted import ScriptedUser
-from forgec_runtime import Environment
+from forgec_runtime import Environment, load_environment
 from tests.rollouts.playing import Scripted, environment, plain, play, scripted, written
 
 TASK = "keep_what_can_be_kept"
@@ -131,6 +133,24 @@ def test_an_agent_that_has_no_last_word_has_ended_all_the_same() -> None:
     transfer = calls(("transfer_to_human_agents", {"summary": "I cannot."}))
     (trajectory,) = play(environment("mock"), lambda part: Speechless(transfer), ["minutes_sent"])
     assert (trajectory.end, trajectory.turns) == ("tool", 1)
+
+
+LINE = """
+environment line {}
+single phone on user "The phone in hand" { off_hook boolean default true, }
+tool wave() returns text "Wave." { reply "Nobody sees it"; }
+user tool hang_up() returns text ends "Hang up." { update phone set off_hook = false; reply "You hang up"; }
+world monday {}
+task goodbye on monday "A call that has to end" { intent "You want to hang up."; plan { done = hang_up(); } }
+"""
+
+
+def test_a_tool_of_the_user_may_end_the_episode(tmp_path: Path) -> None:
+    (tmp_path / "line.afs").write_text(LINE)
+    with package(str(tmp_path / "line.afs")) as folder:
+        (trajectory,) = play(load_environment(folder), GoldPlayer, ["goodbye"])
+    assert (trajectory.end, trajectory.reward) == ("tool", 1.0)
+    assert trajectory.messages[-1].by == "user"
 
 
 def test_a_user_that_calls_its_tools_for_ever_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
