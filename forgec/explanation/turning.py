@@ -3,7 +3,7 @@
 What is left of a plan is played in a fork of the episode: calls of it that were made already, with the same arguments
 and with success, are not made again. If the grader pays the fork, the episode could still have been saved then. What a
 plan looks up is first taken to be what gold found: who has changed something meanwhile may have looked before, or may
-have known.
+have known. A call that no plan has may stand for one of the same tool, said otherwise: the grader sees to it.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ class _Made:
     tool: str
     arguments: list[Any] | str
     value: Any
+    changed: bool
 
 
 def explain(env: Environment, trajectory: Trajectory) -> Explanation:
@@ -84,7 +85,7 @@ def explain(env: Environment, trajectory: Trajectory) -> Explanation:
         if not drift and told.cut is None and result.text != told.content:
             drift = f"message {place}: {call.name} gives {_short(result.text)}, and gave {_short(told.content)}"
         if result.ok:
-            made.append(_Made(call.name, _values(env, call.name, call.arguments), result.value))
+            made.append(_Made(call.name, _values(env, call.name, call.arguments), result.value, result.changed))
         if turn is None and result.changed:
             lacking = _lacking(env, episode, task, made)
             if lacking:
@@ -122,10 +123,14 @@ def _lacking(env: Environment, episode: Episode, task: Task, made: Sequence[_Mad
     """What the nearest plan lacks when the rest of it is played from here; nothing where one is paid."""
     nearest: tuple[str, ...] | None = None
     for number, plan in enumerate(task.plans):
-        for known in (_looked_up(gold_run(env, task, episode.seed, number)), {}):
+        gold = gold_run(env, task, episode.seed, number)
+        looked_up, strange = _looked_up(gold), _strange(env, gold, made)
+        for known, alike in (
+            ((looked_up, ()), (looked_up, strange), ({}, ())) if strange else ((looked_up, ()), ({}, ()))
+        ):
             fork = episode.fork()
             try:
-                lacking = _rest(env, fork, task, plan, made, known)
+                lacking = _rest(env, fork, task, plan, made, known, alike)
             except (GoldError, TaskError, Fault, Unsayable) as error:
                 lacking = (str(error),)
             if not lacking:
@@ -141,14 +146,23 @@ def _looked_up(gold: GoldRun) -> dict[str, Any]:
     return {name: value for name, value in gold.values.items() if name not in writes}
 
 
+def _strange(env: Environment, gold: GoldRun, made: Sequence[_Made]) -> Sequence[_Made]:
+    """The calls that changed something and are none of gold's."""
+    left = list(made)
+    for call in gold.calls:
+        _taken(left, env, call.tool, call.arguments)
+    return tuple(one for one in left if one.changed)
+
+
 def _rest(
-    env: Environment, fork: Episode, task: Task, plan: Plan, made: Sequence[_Made], known: Mapping[str, Any]
-) -> tuple[str, ...]:
-    """Play what is left of a plan in a fork, but for nodes whose values are `known`; the reasons for which it is then
-    not paid. Raises `GoldError`.
+    env: Environment, fork: Episode, task: Task, plan: Plan, made: Sequence[_Made], known: Mapping[str, Any],
+    alike: Sequence[_Made],
+) -> tuple[str, ...]:  # fmt: skip
+    """Play what is left of a plan in a fork, but for nodes whose values are `known`, and for calls of a tool that one of
+    those is of that are taken to be `alike`; the reasons for which it is then not paid. Raises `GoldError`.
     """
     values = {**known_at_start(env, fork, task), **known}
-    left = list(made)
+    left, others = list(made), list(alike)
 
     def value(expression: Expression) -> Any:
         return evaluate(env, fork, expression, values)
@@ -161,6 +175,8 @@ def _rest(
         else:
             arguments = {name: json_able(value(argument)) for name, argument in node.arguments.items()}
             done = _taken(left, env, node.tool, arguments)
+            if done is None and (done := next((one for one in others if one.tool == node.tool), None)):
+                others.remove(done)
             if done is not None:
                 values[node.name] = done.value
                 continue

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from forgec.commands import forgec
+from forgec.commands.environments import package
 from forgec.dialogue import Message, ToolCall
 from forgec.explanation import Mismatch, explain
 from forgec.explanation.page import page
@@ -133,6 +134,48 @@ def test_of_several_calls_in_a_message_the_one_that_lost_it_is_told(library: Env
     found = explain(library, one)
     assert found.turn is not None and found.drift == ""
     assert (found.turn.message, found.turn.call.id) == (1, calls[1].id)
+
+
+BELL = """
+environment bell {}
+table rings { ring_id text key serial 'R{00}', door text, note text? unscored, }
+tool ring(door text?, note text?) returns rings "Ring." {
+  let made = insert into rings (door, note) values (coalesce($door, 'front'), $note) returning *;
+  return $made;
+}
+world monday {}
+task twice on monday "The same call, two times" {
+  intent "Ring twice.";
+  plan { one = ring(); two = ring() after one; }
+  plan back { other = ring(door: 'back'); }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "lost", "undone"),
+    [
+        ([{}], None, ["two"]),
+        ([{}, {}], None, []),
+        ([{}, {}, {}], 2, []),
+        ([{"door": None}, {"door": None}], None, []),
+        ([{"door": "back"}], None, []),  # the other plan
+        ([{"door": "front", "note": "in my own words"}, {}], None, ["two"]),  # the same, said otherwise
+        ([{"note": "one"}, {"note": "two"}], None, ["other"]),
+        ([{"note": "one"}, {"note": "two"}, {"note": "three"}], 2, ["other"]),
+        ([{}, {"door": "back"}], 1, []),
+        ([{"door": "garden"}], 0, ["other"]),
+    ],
+)
+def test_what_a_plan_does_twice_has_to_be_done_twice_in_whatever_words(
+    tmp_path: Path, calls: list[dict[str, Any]], lost: int | None, undone: list[str]
+) -> None:
+    (tmp_path / "bell.afs").write_text(BELL)
+    with package(str(tmp_path / "bell.afs")) as folder:
+        env = load_environment(folder)
+        found = explain(env, played(env, "twice", [("ring", call) for call in calls]))
+    assert (None if found.turn is None else found.turn.message // 2) == lost
+    assert [one.node for one in found.undone] == undone
 
 
 def test_what_either_side_did_counts() -> None:
