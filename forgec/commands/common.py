@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -38,6 +38,12 @@ require_option = click.option(
     "limited in memory and time, `confined` one that reaches no file but its own, no network and no other process.",
 )
 specs_argument = click.argument("specs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SPEC...")
+
+
+def fail(message: str, code: int = UNREADABLE) -> NoReturn:
+    """Leave with a word on what cannot be done."""
+    click.echo(f"error: {message}", err=True)
+    sys.exit(code)
 
 
 def check_all(specs: Sequence[Path], allowed: Iterable[str] = ()) -> list[Checked]:

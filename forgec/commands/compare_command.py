@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
-from forgec.commands.common import UNREADABLE
+from forgec.commands.common import fail
 from forgec.rollouts.comparing import Comparison, compared
 from forgec.rollouts.store import StoreError, read
 from forgec.rollouts.summary import Summary
@@ -54,17 +52,12 @@ def compared_files(before: Path, after: Path) -> Comparison:
             hashes.append(known)
         found = compared(*runs)
     except StoreError as error:
-        _stop(str(error))
+        fail(str(error))
     if found is None:
-        _stop(f"{before} and {after} have no task in common")
+        fail(f"{before} and {after} have no task in common")
     changed = [task for task, known in hashes[0].items() if task in hashes[1] and hashes[1][task] != known]
     if changed:
         names = [name for name, value in hashes[0][changed[0]] if value != getattr(hashes[1][changed[0]], name)]
         what = " and ".join(names)
-        _stop(f"{len(changed):,} tasks changed between the runs, such as {changed[0]}: its {what} is not the same")
+        fail(f"{len(changed):,} tasks changed between the runs, such as {changed[0]}: its {what} is not the same")
     return found
-
-
-def _stop(message: str) -> NoReturn:
-    click.echo(f"error: {message}", err=True)
-    sys.exit(UNREADABLE)

@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import click
 
-from forgec.commands.common import CLEAN, UNREADABLE, sources_option
+from forgec.commands.common import CLEAN, fail, sources_option
 from forgec.commands.environments import package
 from forgec.explanation import Explanation, Mismatch, explain
 from forgec.explanation import text as texts
@@ -73,12 +73,12 @@ def command(
             _nothing(file, asked=bool(tasks or everything or trial is not None))
         explanations = _explained(found, packages, allowed)
     except (StoreError, LoadError, Mismatch, GoldError, TaskError) as error:
-        _stop(str(error))
+        fail(str(error))
     if html is not None:
         try:
             write_whole(html, page(explanations, file.name).encode())
         except OSError as error:
-            _stop(f"{html} cannot be written: {error.strerror or error}")
+            fail(f"{html} cannot be written: {error.strerror or error}")
         click.echo(f"{html}: {len(explanations)} explained", err=True)
     elif as_json:
         for one in explanations:
@@ -121,13 +121,8 @@ def _explained(found: list[Trajectory], packages: tuple[str, ...], allowed: tupl
 
 def _nothing(file: Path, *, asked: bool) -> NoReturn:
     if next(read(file), None) is None:
-        _stop(f"{file} has no trajectories")
+        fail(f"{file} has no trajectories")
     if asked:
-        _stop("nothing matches")
+        fail("nothing matches")
     click.echo("every trajectory was paid: --all explains them, too", err=True)
     sys.exit(CLEAN)
-
-
-def _stop(message: str) -> NoReturn:
-    click.echo(f"error: {message}", err=True)
-    sys.exit(UNREADABLE)

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
 from forgec.certifying.lock import Certified, Uncertified
-from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE, sources_option
+from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE, fail, sources_option
 from forgec.commands.environments import package
 from forgec.commands.locks import Locks, lock_option
 from forgec.commands.wanted import Wanted, tasks_option
@@ -111,14 +111,14 @@ def nemo_gym(
         others = in_the_way(out, files) if out.exists() and not force else []
         if others:
             more = f", and so are {len(others) - 1:,} more" if len(others) > 1 else ""
-            _fail(f"{out / others[0]} was changed, or is another's{more}; --force overwrites", UNREADABLE)
+            fail(f"{out / others[0]} was changed, or is another's{more}; --force overwrites", UNREADABLE)
         written, removed = write(out, files, [folder for part in parts for folder in whole(part)])
     except LoadError as error:
-        _fail(str(error), UNREADABLE)
+        fail(str(error), UNREADABLE)
     except (CannotExport, NotPaid) as error:
-        _fail(str(error), FINDINGS)
+        fail(str(error), FINDINGS)
     except OSError as error:
-        _fail(f"{error.filename2 or error.filename or out} cannot be written: {error.strerror}", UNREADABLE)
+        fail(f"{error.filename2 or error.filename or out} cannot be written: {error.strerror}", UNREADABLE)
     if as_json:
         told = {"files": files, "written": written, "removed": removed}
         click.echo(json.dumps({"out": out.as_posix(), **{name: sorted(one) for name, one in told.items()}}, indent=2))
@@ -152,7 +152,7 @@ def _require_certified(parts: Sequence[Part], locks: Locks) -> None:
         click.echo(f"  {line}", err=True)
     if len(refused) > MAX_SHOWN:
         click.echo(f"  and {len(refused) - MAX_SHOWN:,} more", err=True)
-    _fail(f"{counted(len(refused), 'task')} cannot be exported: run `forgec certify`, or choose others", FINDINGS)
+    fail(f"{counted(len(refused), 'task')} cannot be exported: run `forgec certify`, or choose others", FINDINGS)
 
 
 def _check_names(found: Sequence[Environment]) -> None:
@@ -160,8 +160,3 @@ def _check_names(found: Sequence[Environment]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise LoadError(f"the environment `{name}` is named twice")
-
-
-def _fail(text: str, code: int) -> NoReturn:
-    click.echo(f"error: {text}", err=True)
-    sys.exit(code)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
-from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE, exit_code, show, sources_option
+from forgec.commands.common import CLEAN, FINDINGS, exit_code, fail, show, sources_option
 from forgec.commands.environments import compiled
 from forgec.commands.import_results import tau2_results
 from forgec.diagnostics import did_you_mean
@@ -84,7 +83,7 @@ def tau2(
     Exit codes: 0 all tasks imported, 1 some left out, or the spec has findings, 2 something cannot be read or written.
     """
     if out is not None and out.exists() and not force:
-        _refuse(f"{out} is there already; choose another --out, or overwrite it with --force")
+        fail(f"{out} is there already; choose another --out, or overwrite it with --force")
     domain = DOMAINS[name]
     found, splits = _read(tasks, domain.file("tasks.json"), domain.file("split_tasks.json"), allowed)
     (unit,) = arrange([path or Path("specs", f"{name}.afs")])
@@ -94,16 +93,16 @@ def tau2(
         sys.exit(exit_code([checked]))
     if world not in checked.spec.worlds:
         hint = did_you_mean(world, checked.spec.worlds)
-        _refuse(f"{checked.path} has no world `{world}`" + (f"; {hint}" if hint else ""))
+        fail(f"{checked.path} has no world `{world}`" + (f"; {hint}" if hint else ""))
     try:
         lines, report = import_tasks(found, domain, unit, checked.spec, world, allowed, splits, compiled, _progress)
     except LoadError as error:
-        _refuse(str(error))
+        fail(str(error))
     if out is not None:
         try:
             write_whole(out, lines.encode())
         except OSError as error:
-            _refuse(f"{out} cannot be written: {error.strerror}")
+            fail(f"{out} cannot be written: {error.strerror}")
     click.echo(json.dumps(report.json(), indent=2, ensure_ascii=False) if as_json else report.text())
     sys.exit(FINDINGS if report.left_out else CLEAN)
 
@@ -120,20 +119,15 @@ def _read(
         file = PackageFile(table="", grant=PACKAGE, path=packaged)
         where = file.label
         if not file.allowed_by(allowed):
-            _refuse(f"the tasks lie in the package {PACKAGE}: --allow-source {PACKAGE}, or name others with --tasks")
+            fail(f"the tasks lie in the package {PACKAGE}: --allow-source {PACKAGE}, or name others with --tasks")
         beside_ = PackageFile(table="", grant=PACKAGE, path=splits)
         return read_tasks(file.read().data), read_splits(beside_.read().data)
     except NoTasks as error:
-        _refuse(f"{where} holds no tasks of tau2-bench: {error}")
+        fail(f"{where} holds no tasks of tau2-bench: {error}")
     except OSError as error:
-        _refuse(f"{where} cannot be read: {error.strerror}")
+        fail(f"{where} cannot be read: {error.strerror}")
     except LoadError as error:
-        _refuse(str(error))
-
-
-def _refuse(message: str) -> NoReturn:
-    click.echo(f"error: {message}", err=True)
-    sys.exit(UNREADABLE)
+        fail(str(error))
 
 
 def _progress(text: str) -> None:

@@ -6,11 +6,10 @@ import asyncio
 import json
 import sys
 from pathlib import Path
-from typing import NoReturn
 
 import click
 
-from forgec.commands.common import CLEAN, FINDINGS, UNREADABLE, sources_option
+from forgec.commands.common import CLEAN, FINDINGS, fail, sources_option
 from forgec.commands.environments import package
 from forgec.regrading.published import ResultsError, read
 from forgec.regrading.regrading import Regrading
@@ -49,7 +48,7 @@ def tau2_results(
     2 something cannot be read or written.
     """
     if out is not None and out.exists() and not force:
-        _refuse(f"{out} is there already; choose another --out, or overwrite it with --force")
+        fail(f"{out} is there already; choose another --out, or overwrite it with --force")
     played: list[Trajectory] = []
     try:
         results = read(file)
@@ -58,19 +57,14 @@ def tau2_results(
             _progress(f"playing {len(regrading.simulations):,} episodes")
             report = asyncio.run(regrading.play(played.append))
     except (ResultsError, LoadError) as error:
-        _refuse(str(error))
+        fail(str(error))
     if out is not None:
         try:
             write_whole(out, b"".join(one.line() for one in sorted(played, key=lambda one: one.key)))
         except OSError as error:
-            _refuse(f"{out} cannot be written: {error.strerror}")
+            fail(f"{out} cannot be written: {error.strerror}")
     click.echo(json.dumps(report.json(), indent=2, ensure_ascii=False) if as_json else report.text())
     sys.exit(FINDINGS if report.unexplained or report.left_out or report.stopped else CLEAN)
-
-
-def _refuse(message: str) -> NoReturn:
-    click.echo(f"error: {message}", err=True)
-    sys.exit(UNREADABLE)
 
 
 def _progress(text: str) -> None:

@@ -11,7 +11,7 @@ from typing import IO
 
 import click
 
-from forgec.commands.common import FINDINGS, UNREADABLE, sources_option
+from forgec.commands.common import FINDINGS, fail, sources_option
 from forgec.commands.environments import package
 from forgec.commands.model_options import ModelOptions, model_options
 from forgec.playing.play import Outcome, play
@@ -88,7 +88,7 @@ def command(
         else:
             _play_script(environment, allowed, world, begun, script or "-", as_json)
     except LoadError as error:
-        _stop(str(error))
+        fail(str(error))
 
 
 def _play_terminal(name: str, allowed: tuple[str, ...], world: str | None, task: str | None) -> None:
@@ -163,8 +163,3 @@ def _lines(file: IO[bytes], name: str) -> Iterator[str]:
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError:
             raise LoadError(f"{name}:{number}: this line is not UTF-8") from None
-
-
-def _stop(message: str) -> None:
-    click.echo(f"error: {message}", err=True)
-    sys.exit(UNREADABLE)

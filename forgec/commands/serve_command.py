@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
-from forgec.commands.common import UNREADABLE, sources_option
+from forgec.commands.common import fail, sources_option
 from forgec.commands.environments import package
 from forgec.diagnostics import did_you_mean
 from forgec_runtime import AsyncEnvironment, LoadError, Workers, load_environment
@@ -67,7 +66,7 @@ def mcp(
     try:
         from forgec.serving import mcp_server
     except ModuleNotFoundError as error:
-        _fail(f"{error.name} is not installed: pip install 'forgec[mcp]'")
+        fail(f"{error.name} is not installed: pip install 'forgec[mcp]'")
     from forgec.rollouts import players
     from forgec.rollouts.run import Runner, Setup, Side
     from forgec.serving.session import Seat
@@ -95,7 +94,7 @@ def mcp(
             name = task or next(iter(env.tasks), "")
             if name not in env.tasks:
                 hint = did_you_mean(name, env.tasks)
-                _fail(f"`{env.name}` has no task `{name}`" + (f"; {hint}" if hint else ""))
+                fail(f"`{env.name}` has no task `{name}`" + (f"; {hint}" if hint else ""))
             held = Workers(folder, workers, allow_sources=allowed) if workers else None
             try:
                 asyncio.run(serve(held or env, held.environment if held else env, mcp_server.Chosen(name, seed)))
@@ -105,7 +104,7 @@ def mcp(
     except KeyboardInterrupt:
         click.echo("stopped", err=True)
     except LoadError as error:
-        _fail(str(error))
+        fail(str(error))
 
 
 async def _listen(app: Any, host: str, port: int) -> None:
@@ -116,9 +115,4 @@ async def _listen(app: Any, host: str, port: int) -> None:
     try:
         await server.serve()
     except SystemExit:
-        _fail(f"{host}:{port} cannot be listened at")
-
-
-def _fail(text: str) -> NoReturn:
-    click.echo(f"error: {text}", err=True)
-    sys.exit(UNREADABLE)
+        fail(f"{host}:{port} cannot be listened at")

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 
 from forgec.alone import InUseError, alone
 from forgec.bulk.shape import TaskShape
-from forgec.commands.common import UNREADABLE, exit_code, show, sources_option
+from forgec.commands.common import exit_code, fail, show, sources_option
 from forgec.commands.environments import compiled
 from forgec.commands.model_options import ModelOptions, model_options
 from forgec.diagnostics import did_you_mean
@@ -140,7 +140,7 @@ def _print(spec: Spec, names: Iterable[str]) -> None:
     for name in names:
         if name not in spec.tasks:
             hint = did_you_mean(name, spec.tasks)
-            _fail(f"there is no task `{name}`" + (f"; {hint}" if hint else ""))
+            fail(f"there is no task `{name}`" + (f"; {hint}" if hint else ""))
     for task in spec.tasks.values():
         if not names or task.name in names:
             click.echo(line(task))
@@ -165,9 +165,7 @@ def _make(
 
     target = out if out is not None else checked.path.parent / f"{spec.name}.tasks.jsonl"
     if (number := _foreign(target)) is not None:
-        _fail(
-            f"{target.as_posix()}:{number}: this is no task; made tasks are added to a file of tasks, or to a new one"
-        )
+        fail(f"{target.as_posix()}:{number}: this is no task; made tasks are added to a file of tasks, or to a new one")
     texts = "".join(source.text for source in checked.sources if source.name.endswith(".afs"))
     kind = {
         "spec": hashlib.sha256(texts.encode()).hexdigest(),
@@ -193,7 +191,7 @@ def _make(
                 write_whole(target, merged(target, outcome.lines, replace=replace))
             unfinished.end()
     except InUseError:
-        _fail(f"another run is making tasks for {target.as_posix()}")
+        fail(f"another run is making tasks for {target.as_posix()}")
     except (OSError, UnicodeDecodeError) as error:
         _unwritable(target, error)
     if as_json:
@@ -230,7 +228,7 @@ class Rewording:
         try:
             return cls(options.client(options.endpoint(name), budget, prices, traffic), traffic)
         except SetupError as error:
-            _fail(str(error))
+            fail(str(error))
 
     def of(self, maker: Maker, outcome: Outcome) -> None:
         """The tasks of an outcome in other words, where those will do; the report tells how many."""
@@ -336,10 +334,10 @@ def _worlds(spec: Spec, names: Iterable[str]) -> list[str]:
     for name in names:
         if name not in spec.worlds:
             hint = did_you_mean(name, spec.worlds)
-            _fail(f"there is no world `{name}`" + (f"; {hint}" if hint else ""))
+            fail(f"there is no world `{name}`" + (f"; {hint}" if hint else ""))
         if not spec.worlds[name].known:
             grants = " ".join(f"--allow-source {grant}" for grant in spec.worlds[name].unread)
-            _fail(f"the rows of `{name}` lie outside: {grants}")
+            fail(f"the rows of `{name}` lie outside: {grants}")
     return list(dict.fromkeys(names)) or [name for name, world in spec.worlds.items() if world.known]
 
 
@@ -349,20 +347,15 @@ def _known(files: Iterable[Path]) -> Given:
         try:
             given_in(file.read_text(encoding="utf-8").splitlines(), found)
         except (OSError, ValueError) as error:
-            _fail(f"{file.as_posix()}: {_why(error)}")
+            fail(f"{file.as_posix()}: {_why(error)}")
     return found
 
 
 def _unwritable(target: Path, error: OSError | UnicodeDecodeError) -> NoReturn:
-    _fail(f"{target.as_posix()} cannot be written: {_why(error)}")
+    fail(f"{target.as_posix()} cannot be written: {_why(error)}")
 
 
 def _why(error: Exception) -> str:
     return (
         "it is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else getattr(error, "strerror", "") or str(error)
     )
-
-
-def _fail(text: str) -> NoReturn:
-    click.echo(f"error: {text}", err=True)
-    sys.exit(UNREADABLE)

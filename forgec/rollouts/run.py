@@ -190,9 +190,8 @@ class Runner:
         verdict = by_rules(dialogue.messages, end, asking)
         judge_meter = Meter()
         if verdict.mask is None and setup.judge is not None:
-            model = setup.judge.endpoint.model
             verdict = await judged(
-                setup.judge, dialogue.messages, briefing, meter=judge_meter, scope=f"{scope}/judge", model=model
+                setup.judge, dialogue.messages, briefing, meter=judge_meter, scope=f"{scope}/judge"
             ) or verdict  # fmt: skip
         digest = await self.front.digest(episode)
         broken = await self.front.ask(lambda: tuple(episode.broken_rules), episode)

@@ -43,13 +43,13 @@ def by_rules(messages: Sequence[Message], end: str, asking: Asking) -> UserVerdi
 
 
 async def judged(
-    client: Client, messages: Sequence[Message], briefing: Briefing, *, meter: Meter, scope: str, model: str
+    client: Client, messages: Sequence[Message], briefing: Briefing, *, meter: Meter, scope: str
 ) -> UserVerdict | None:
     """A model's verdict; None where it cannot be read. Raises `forgec.llm.errors.LLMError`."""
     shown = "\n\n".join([_told(briefing), *_spoken(messages)])
     asked = [{"role": "system", "content": _JUDGE}, {"role": "user", "content": shown}]
     answer = await client.complete(asked, meter=meter, scope=scope)
-    return _read(answer.text, messages, f"openai:{model}")
+    return _read(answer.text, messages, f"openai:{client.endpoint.model}")
 
 
 def _told(briefing: Briefing) -> str:
