@@ -125,9 +125,8 @@ def _lacking(env: Environment, episode: Episode, task: Task, made: Sequence[_Mad
     for number, plan in enumerate(task.plans):
         gold = gold_run(env, task, episode.seed, number)
         looked_up, strange = _looked_up(gold), _strange(env, gold, made)
-        for known, alike in (
-            ((looked_up, ()), (looked_up, strange), ({}, ())) if strange else ((looked_up, ()), ({}, ()))
-        ):
+        said_otherwise = [(looked_up, strange)] if strange else []
+        for known, alike in ((looked_up, ()), *said_otherwise, ({}, ())):
             fork = episode.fork()
             try:
                 lacking = _rest(env, fork, task, plan, made, known, alike)
@@ -158,8 +157,8 @@ def _rest(
     env: Environment, fork: Episode, task: Task, plan: Plan, made: Sequence[_Made], known: Mapping[str, Any],
     alike: Sequence[_Made],
 ) -> tuple[str, ...]:  # fmt: skip
-    """Play what is left of a plan in a fork, but for nodes whose values are `known`, and for calls of a tool that one of
-    those is of that are taken to be `alike`; the reasons for which it is then not paid. Raises `GoldError`.
+    """Play what is left of a plan in a fork, but for nodes whose values are `known`, and for those that calls `alike`, of
+    the same tool, stand for; the reasons for which it is then not paid. Raises `GoldError`.
     """
     values = {**known_at_start(env, fork, task), **known}
     left, others = list(made), list(alike)
