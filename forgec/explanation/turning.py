@@ -157,8 +157,8 @@ def _rest(
     env: Environment, fork: Episode, task: Task, plan: Plan, made: Sequence[_Made], known: Mapping[str, Any],
     alike: Sequence[_Made],
 ) -> tuple[str, ...]:  # fmt: skip
-    """Play what is left of a plan in a fork, but for nodes whose values are `known`, and for those that calls `alike`, of
-    the same tool, stand for; the reasons for which it is then not paid. Raises `GoldError`.
+    """Play what is left of a plan in a fork, but for nodes whose values are `known`, and for those that calls `alike`
+    stand for, being of the same tool; the reasons for which it is then not paid. Raises `GoldError`.
     """
     values = {**known_at_start(env, fork, task), **known}
     left, others = list(made), list(alike)
