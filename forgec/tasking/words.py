@@ -293,7 +293,8 @@ class Words:
         if choice is not None:
             left.remove(choice)
             text = ("not " if phrases[choice.name] == "no" else "") + text.removesuffix(", or not")
-        text += "" if named else " in your name"
+        own = self.noun(self.people) if self.people is not None else ""
+        text += "" if named else f" for your {own}" if own in _THINGS else " in your name"
         rest = [self._beside(one, phrases[one.name]) for one in left if phrases[one.name] != "''"]
         return text + (f" ({'; '.join(rest)})" if rest else "")
 
