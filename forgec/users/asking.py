@@ -39,17 +39,10 @@ _LISTING = frozenset("(:-\u2013\u2014")
 _ABOUT = re.compile(r"\W*(?:for|about|regarding|concerning|on) (?:the|your|that|this)\b", re.IGNORECASE)
 _CHECKS = re.compile(r"\b(?:is (?:it|that|this)|correct|right)\b[^?]*\?", re.IGNORECASE)
 """How an agent asks whether what it says is so: "your name: is it Ann Lee?" """
-_OF_THESE = re.compile(
-    r"\W*what(?:'ll| will) it be\b|"
-    r"\W*which (?:one |of (?:these|those|them) )?(?:suits|would you|do you (?:want|prefer)|should|shall|can)\b",
-    re.IGNORECASE,
-)
-"""How it asks which of what it has just listed."""
 _REST = re.compile(r"\b(?:rest|remaining|others?|missing|left)\b", re.IGNORECASE)
 _FINAL = re.compile(r"\blast\b(?P<many> (?:two|three|four|five))?(?! time)", re.IGNORECASE)
 _IT_MAY = frozenset(map(concept, ("say", "called", "titled", "spell", "read", "slowly", "carefully", "mean")))
 """What "it" may do in a question for what it stands for: "what should it say"."""
-_CHANGED = frozenset(map(concept, ("change", "update", "switch")))
 _WISHES = re.compile(r"\b(?:would you like|do you want|do you wish|should)\b", re.IGNORECASE)
 _EITHER = re.compile(
     r"\b(?:on or off|off or on|yes or no|or not|(?:en|dis)abled or (?:en|dis)abled)\b|"
@@ -171,8 +164,7 @@ class Asking:
         self, question: Question, message: str, told: frozenset[str], earlier: Sequence[Topic]
     ) -> list[Meant]:
         """What the parts of a question mean."""
-        options = f"{_last(question.before)} or?" if _OF_THESE.match(question.asked) else question.sentence
-        offered = [topic for topic in self.topics if _offered(topic, options)]
+        offered = [topic for topic in self.topics if _offered(topic, question.sentence)]
         among = Choice(self.matcher, question, message, told, earlier)
         choice = [among.one(Match(offered, STRONG), phrase(question.sentence), ())] if offered else []
         chosen = {topic.name for topic in offered}
@@ -228,9 +220,6 @@ class Asking:
             elif self.matcher.whole(part):
                 group, opened = Meant(match.topics, match.evidence, whole=True), False
                 meant.append(group)
-            elif part.negated and part.nouns:
-                alike = [topic for topic in self.topics if part.head in topic.heads]
-                meant.append(Meant(alike or match.topics, match.evidence))
             elif part.several:
                 meant.append(choice.several(match, part))
             else:
@@ -260,9 +249,6 @@ class Asking:
         if found.topics or part.nouns:
             return found
         it = part.it and set(part.rest) <= _IT_MAY
-        changed = [topic for topic in self.topics if topic.is_new]
-        if changed and part.it and part.rest and set(part.rest) <= _CHANGED and part.wh == "what":
-            return Match(changed, STRONG)
         if part.one or part.ordinals or it:
             earlier = [one for one in _earlier(named, before) if not (it and one.several)]
             things = [other for other in earlier if other.head in self.matcher.things]

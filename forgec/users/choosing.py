@@ -22,10 +22,6 @@ _AGAIN = re.compile(
     re.IGNORECASE,
 )
 """How an agent asks for something other than what it was given."""
-_YOU = re.compile(r"\byou(?:'\w+)?\b", re.IGNORECASE)
-"""What speaks of what the user wants, and not of what is done already."""
-_NEXT = re.compile(r"\b(?:next|other|another|also|else)\b", re.IGNORECASE)
-"""How it goes on to another request than that of which it spoke."""
 _ELSE = re.compile(r"\b(?:instead|alternatively?|otherwise|in (?:its|their) (?:stead|place))\b", re.IGNORECASE)
 
 
@@ -69,17 +65,13 @@ class Choice:
             found = [topic for topic in found if topic.is_new == new]
         found = self._of_request(found, beside)
         common = self.matcher.things | NEUTRAL | frozenset.intersection(*(topic.base for topic in found))
-        before = (
-            self.before if (part.nouns or _YOU.search(self.before)) and not any(map(str.isdigit, self.before)) else ""
-        )
-        for place, heard in enumerate(
-            (part.concepts, *(frozenset(meanings(text)) for text in (self.question.sentence, before)))
-        ):
+        before = "" if any(map(str.isdigit, self.before)) else self.before
+        around = (frozenset(meanings(text)) for text in (self.question.sentence, before))
+        for heard, enough in ((part.concepts, evidence), *((words, ALIKE) for words in around)):
             scores = [len((heard & (topic.near | topic.base)) - common) for topic in found]
             if max(scores) > min(scores):
                 found = [topic for topic, score in zip(found, scores, strict=True) if score == max(scores)]
-                if place >= 1:
-                    evidence = min(evidence, ALIKE)
+                evidence = min(evidence, enough)
         return Meant(found, evidence)
 
     def several(self, match: Match, part: Phrase) -> Meant:
@@ -100,11 +92,8 @@ class Choice:
 
     def _of_request(self, found: list[Topic], beside: Sequence[Topic]) -> list[Topic]:
         """Of several facts those of the request of which a question has a value, or another fact."""
-        things = [topic for topic in self.matcher.topics if topic.heads & self.matcher.things]
-        spoken_of = [topic for topic in things if said(topic.value, [self.question.sentence])]
-        before = [one for one in things if any(map(str.isdigit, self.before)) and said(one.value, [self.before])]
-        before = [] if _NEXT.search(f"{self.before} {self.question.sentence}") else before
-        for others in (spoken_of, beside, before):
+        things = (topic for topic in self.matcher.topics if topic.heads & self.matcher.things)
+        for others in ([topic for topic in things if said(topic.value, [self.question.sentence])], beside):
             places = frozenset[int]().union(*(topic.told_in for topic in others))
             found = [topic for topic in found if topic.told_in & places] or found
         return found

@@ -109,8 +109,6 @@ class Phrase:
     """How many it says that there are; 0 where it does not say it."""
     one: bool
     """Whether it says "one" where a noun would be."""
-    negated: bool
-    """Whether it asks for what something does not hold of."""
     it: bool
     """Whether it says "it" where a noun would be."""
     verb: str
@@ -154,12 +152,6 @@ class Phrase:
         return frozenset((*self.nouns, *self.of, *self.on, *self.rest))
 
 
-_GENITIVE = re.compile(
-    r"(?<!which )(?<!what )\b(?!(?:what|who|which|where|how|that|it|there|here|let)'s|which |what )"
-    r"((?:the |your |this |that |each )?[\w-]+(?: #?\w*\d)?)(?:'s|(?<=s)') "
-    r"((?:(?:new|old|current|first|second) )*[\w-]+)"
-)
-"""Of "the ticket's title", the two nouns."""
 _OWNER = re.compile(r"\b(?:which|what) (?:[\w-]+ )?([\w-]+)(?:'s|s') [\w-]+")
 _IS = re.compile(r"\b(what|which|who)'s\b")
 _BECOMES = re.compile(
@@ -168,13 +160,11 @@ _BECOMES = re.compile(
     r"you(?:'d like|'d prefer| want| would like| prefer)(?: \w+)? on (?:file|record|your (?:record|account|file))|"
     r"replac(?:e|es|ing) (?:it|this|that|the one|(?:the |your )?(?:old|current|present|existing|previous))\b)"
 )
-_WHICH_OF = re.compile(r"\bwhich of (?:them|these|those)\b")
 _PAST = re.compile(r"\b(?:did|have|had) (?:you|we|i)\b(?! (?:want|wish|hope|mean))")
 _PERSONAL = re.compile(r"\b(?:do|did|would|should|shall|can|could|may|are|were|will) (?:you|i|we)\b")
 _SEVERAL_OF = re.compile(
     r"\b(?:both|two|three|four|five|six|all (?:the|your|of|their|these|those|three|four|five|six))\b"
 )
-_NEGATED = re.compile(r"\b(?:not|never|no longer|\w+n't)\b")
 _ONE_OF = re.compile(r"\b(?:which|what|who) of (?:(?!\bare\b|\bdo\b).)* (?:is|was|has)\b|\b(?:first|next)$")
 """Of several one is asked for: "which of these is it", "which of these shall I do first"."""
 _IN_PLACE = re.compile(
@@ -190,7 +180,7 @@ _AT_PRESENT = re.compile(
 @lru_cache(maxsize=1_000)
 def phrase(text: str) -> Phrase:
     """A part of a question, taken apart."""
-    plain = _GENITIVE.sub(_of, " ".join(text.casefold().replace("\u2019", "'").split()))
+    plain = " ".join(text.casefold().replace("\u2019", "'").split())
     owner = _OWNER.search(plain)
     words = _with_state(tokens(_IS.sub(r"\1 is", plain)))
     wh, direct, nouns, of, on, used, quantity, foreign = _noun(words)
@@ -211,22 +201,16 @@ def phrase(text: str) -> Phrase:
     told = [words[i] for i in sorted(used)]
     several = _SEVERAL_OF.search(joined) is not None or any(map(_is_plural, told)) or "ones" in words
     several = several and not _ONE_OF.search(joined)
-    one = (bool(_ONES & set(words[:8])) or _WHICH_OF.search(joined) is not None) and not nouns
+    one = bool(_ONES & set(words[:8])) and not nouns
     new = new or "instead" in words
     verb = next((concept(word) for word in words if _is_content(word)), "")
     return Phrase(
         wh=wh, direct=direct, owner=concept(owner[1]) if owner else "", nouns=tuple(nouns), of=tuple(of), on=tuple(on),
         rest=tuple(rest), ordinals=_ordinals(words), new=new, old=old, several=several,
         count=max((_COUNTS.get(word, 0) for word in words), default=0), one=one,
-        negated=_NEGATED.search(plain) is not None,
         it=bool(_ITS & set(words)) and not nouns, verb=verb if verb in rest[:1] else "", quantity=quantity,
         foreign=foreign, past=_PAST.search(joined) is not None, personal=_PERSONAL.search(joined) is not None,
     )  # fmt: skip
-
-
-def _of(genitive: re.Match[str]) -> str:
-    """ "The ticket's title" as "the title of the ticket"."""
-    return f"the {genitive[2]} of {genitive[1]}"
 
 
 def _with_state(words: list[str]) -> list[str]:

@@ -159,11 +159,6 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """What a clause of its own begins with; others go on with what the one before them began."""
-_CONDITION = re.compile(r"\W*(?:if|unless|when|once|until)\b", re.IGNORECASE)
-_RESUMES = re.compile(r"(?:and|plus) (?:the|your)\b", re.IGNORECASE)
-"""What goes on with what is asked for, behind what it is for: "your name, so that I can find you, and the title"."""
-_ONLY = re.compile(r"\W*(?:but|just|only)\b", re.IGNORECASE)
-_FIRST = re.compile(r"^\W*(?:first|firstly|next|finally)\b\W*(?:of all\W*)?(?=(?:your|the)\b)", re.IGNORECASE)
 _VERBLESS = rf"(?:(?!{_AUX}|\w+ed\b|here\b|there\b)[\w'-]+(?: |(?![\w' -])))+"
 _BARE = re.compile(
     rf"\W*(?:your {_VERBLESS}(?:,(?: and)? (?:the|your|then) {_VERBLESS})*|"
@@ -182,16 +177,8 @@ _LEADS = re.compile(r"\W*(?:for|about|as for|regarding)\b", re.IGNORECASE)
 """What it begins with that says what it is for: "for the new ticket, please provide" """
 _THING = re.compile(r"\W*(?:your|the|an?)\b(?! (?:system|form|computer|library|shop)\b)", re.IGNORECASE)
 _NAMES = re.compile(r"\W*(?:your|the)\b", re.IGNORECASE)
-_YOURS = re.compile(r"\s*:\s*your\b", re.IGNORECASE)
-"""What is named behind a colon as the user's."""
 _OFFERS = re.compile(r"\W*(?:and |so |or )?\w+ (?:me|us|i|we|you)\b", re.IGNORECASE)
 """What an offer begins with that lacks its verb: "want me to renew it?" """
-_UNFINISHED = re.compile(r"\b(?:is|are|would be|will be|to)\s*(?:\.\.\.+|\u2026)\s*\??$", re.IGNORECASE)
-_PURPOSE = re.compile(
-    r"\b(?:in order to|to (?:verify|look|locate|find|get started|sign you|log you|authenticate|identify|proceed|pull|"
-    r"access|help|clear|go on(?! (?:the|a|your)\b)|continue|confirm that))\b",
-    re.IGNORECASE,
-)
 EXCEPT = re.compile(
     r"(?:\bbut )?(?:\bother than\b|\bexcept(?: for)?\b|\b(?:apart|aside) from\b|\bexcluding\b|\bbesides\b|"
     r"(?<!is )(?<!are )(?<!was )(?<!were )\bnot (?=(?:the|your|its|their)\b))",
@@ -284,11 +271,9 @@ def wants_to_know(sentence: str) -> bool:
 
 def _asked(sentence: str) -> str | None:
     """The clauses of a sentence that say what is asked for; none where it asks for nothing to be told."""
-    if _UNFINISHED.search(sentence):
-        return sentence
     question = sentence.rstrip().endswith("?")
     listing = False
-    asked, apart, going, paused = list[str](), list[str](), "", False
+    asked, apart, going = list[str](), list[str](), ""
     pieces = ["", *_JOINT.split(sentence)]
     for place, (joint, text) in enumerate(zip(pieces[::2], pieces[1::2], strict=True)):
         clause = joint + text
@@ -307,29 +292,24 @@ def _asked(sentence: str) -> str | None:
             asked.append(joint + found if asked else found)
             going = "asked"
         elif _LACKING.search(clause) and (not going or apart or _NAMES.match(text)):
-            asked.append(_FIRST.sub("", "".join([*apart, clause])))
+            asked += [*apart, clause]
             going, apart = "asked", []
         elif _DENIED.search(clause):
             going = "denied"
-        elif going == "denied" and _ONLY.match(clause):
-            asked.append(clause)
-            going = "asked"
-        elif _STATES.match(clause) or _CONDITION.match(clause):
+        elif _STATES.match(clause):
             going = "stated"
-        elif going == "asked" or (asked and going == "stated" and paused and _RESUMES.match(clause)):
+        elif going == "asked":
             asked.append(clause)
-            going = "asked"
         elif not going:
             apart.append(clause)
-        paused = not meanings(text) and (paused or joint == ",")
     if asked:
         body, beside = "".join(asked), "".join(apart)
         lead = meanings(beside) and not _LEADS.match(beside)
         return beside if lead and not meanings(body) else body
-    bare, first = _FIRST.subn("", "".join(apart))
+    bare = "".join(apart)
     if (going and not _AFTER.search(sentence)) or not _fragment(bare):
         return None
-    return bare if question or first or _YOURS.match(bare) or _BARE.match(sentence) else None
+    return bare if question or _BARE.match(sentence) else None
 
 
 def _request(text: str, question: bool) -> str | None:
@@ -340,9 +320,7 @@ def _request(text: str, question: bool) -> str | None:
     denied = None if needs else _DENIED.search(text)
     if not starts or (denied is not None and denied.start() <= min(starts)):
         return None
-    found = text[min(starts) :]
-    purpose = _PURPOSE.search(found, 1)
-    return found[: purpose.start()] if purpose is not None and meanings(found[: purpose.start()]) else found
+    return text[min(starts) :]
 
 
 def _fragment(text: str) -> bool:
