@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from forgec.certifying import CHECKS, FreshProcess, Verdict, certify
+from forgec.certifying.perturbing.mutant import ADDED, CHANGED, LEFT
 from forgec.codegen.manifest import build_manifest, compare, write
 from forgec.pipeline import check, generate_package
 from forgec_runtime import Environment, load_environment
@@ -79,3 +80,11 @@ def test_what_is_paid_for_nothing_is_told(verdicts: dict[str, Verdict]) -> None:
         ("what_you_said", "repeating what the user says is"),
     ):
         assert any(one.check == "idle" and told in one.evidence for one in verdicts[name].failed), name
+
+
+def test_plans_are_perturbed_in_three_ways(verdicts: dict[str, Verdict]) -> None:
+    """Of a sound task no perturbed plan is paid; one that is overwritten is paid without the call, or with another."""
+    sound, overwritten = verdicts["a_large_one"].kills, verdicts["overwritten"].kills
+    assert set(sound) == {LEFT, CHANGED, ADDED}
+    assert all(kills.made and not kills.paid for kills in sound.values())
+    assert overwritten[LEFT].paid and overwritten[CHANGED].paid
