@@ -67,7 +67,8 @@ def mutants(env: Environment, trials: Sequence[Trial]) -> list[Found]:
     pools = Pools(env)
     changed = [list(arguments(pools, trial)) for trial in trials]
     more = [[(gold, extras(pools, trial, gold)) for gold in trial.golds] for trial in trials]
-    try_all(env, [probe for group in changed for argument in group for probe in argument.probes])
+    try_all(env, [probe for group in changed for argument in group for probe in argument.first])
+    try_all(env, [probe for group in changed for argument in group for probe in argument.later])
     try_all(env, [probe for group in more for _, probes in group for probe in probes])
     choices: list[list[list[Mutant]]] = [
         [

@@ -35,7 +35,7 @@ def extras(pools: Pools, trial: Trial, gold: Run) -> list[Probe]:
     tools = list(pools.env.tools.values())
     for tool in chance.sample(tools, min(TOOLS, len(tools))):
         found.extend((tool.name, given) for given in _drawn(pools, trial, tool, nearby, chance))
-    return [Probe(gold.episode.fork(), name, given) for name, given in found if _may_write(pools.env.tool(name))]
+    return [Probe(gold.episode, name, given) for name, given in found if _may_write(pools.env.tool(name))]
 
 
 @lru_cache(maxsize=256)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from forgec.certifying.perturbing.mutant import CHANGED, Mutant, Probe, known_before
@@ -37,16 +38,25 @@ class Argument:
     """What the plan chose from, where it is one of a list."""
     probes: list[Probe]
 
+    @property
+    def first(self) -> list[Probe]:
+        """Those that are tried at first."""
+        return self.probes[:PLAYED]
+
+    @property
+    def later(self) -> list[Probe]:
+        """Those that are tried, too, where the plan is not played on with all of the first."""
+        return [] if all(map(self._is_other, self.first)) else self.probes[PLAYED:]
+
     def is_free(self) -> bool:
         """Whether every value passes, as far as was tried, and makes no difference to anything."""
-        return bool(self.probes) and all(probe.passed and not self._differs(probe) for probe in self.probes)
+        return bool(self.probes) and all(probe.passed and not self._is_other(probe) for probe in self.probes)
 
     def mutants(self) -> list[Mutant]:
         """Perturbed plans to choose one of; none where no value makes a difference."""
-        passed = [probe for probe in self.probes if probe.passed]
-        if not passed:
+        if not any(probe.passed for probe in self.probes):
             return [self._refused(probe) for probe in self.probes[:1]]
-        return [self._played(probe) for probe in passed if self._differs(probe)][:PLAYED]
+        return [self._played(probe) for probe in islice(filter(self._is_other, self.probes), PLAYED)]
 
     def _refused(self, probe: Probe) -> Mutant:
         run = Run(probe.episode, self.gold.task, self.gold.graph, {}, ())
@@ -63,9 +73,10 @@ class Argument:
     def _text(self, probe: Probe) -> str:
         return f"{self.call.node} = {probe.text}"
 
-    def _differs(self, probe: Probe) -> bool:
-        """Whether a call has another result than that of the plan, or leaves another state behind."""
-        assert probe.result is not None
+    def _is_other(self, probe: Probe) -> bool:
+        """Whether a call passes, and has another result than that of the plan, or leaves another state behind."""
+        if probe.result is None or not probe.passed:
+            return False
         return probe.result.text != self.call.result.text or has_written(self.after, probe.episode)
 
 
@@ -79,8 +90,7 @@ def arguments(pools: Pools, trial: Trial) -> Iterator[Argument]:
                 choice = _choice(gold, steps[call.node].arguments.get(parameter.name))
                 close = choice or near(pools.env, parameter, nearby)
                 probes = [
-                    Probe(before.fork(), call.tool, given)
-                    for given in _others(pools, trial, gold, call, parameter, close)
+                    Probe(before, call.tool, given) for given in _others(pools, trial, gold, call, parameter, close)
                 ]
                 yield Argument(gold, call, after, parameter.name, choice, probes)
 

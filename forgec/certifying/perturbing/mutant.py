@@ -46,9 +46,10 @@ class Mutant:
 
 @dataclass
 class Probe:
-    """A call that is tried at some place of a plan, in an episode of its own."""
+    """A call that is tried at some place of a plan."""
 
     episode: Episode
+    """As it is there; once the call is tried, a copy of its own."""
     tool: str
     arguments: Mapping[str, Any]
     result: Result | None = None
@@ -64,6 +65,8 @@ class Probe:
 
 def try_all(env: Environment, probes: Sequence[Probe]) -> None:
     """Make all calls at once."""
+    for probe in probes:
+        probe.episode = probe.episode.fork()
     calls = [(probe.episode, probe.tool, dict(probe.arguments)) for probe in probes]
     for probe, result in zip(probes, env.step(calls, by=None), strict=True):
         probe.result = result
