@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 
 from forgec_runtime import Plan, Reason, Step
@@ -44,19 +44,22 @@ class Graph:
         """The nodes that are played after one, in the usual order."""
         return self.nodes[self.places[name] + 1 :]
 
-    def orders(self) -> Iterator[Order]:
-        """All orders, one after the other; there may be very many."""
-        parents = [sum(1 << self.places[name] for name in self.parents[node.name]) for node in self.nodes]
-        return self._orders((), 0, parents)
+    def orders(self, most: int) -> list[Order]:
+        """All orders, or the first of them where there are more than that."""
+        names = [node.name for node in self.nodes]
+        parents = [sum(1 << self.places[parent] for parent in self.parents[name]) for name in names]
+        found: list[Order] = []
 
-    def _orders(self, done: Order, made: int, parents: Sequence[int]) -> Iterator[Order]:
-        """Those that begin so; sets of nodes are the bits of a number."""
-        if len(done) == len(self.nodes):
-            yield done
-            return
-        for place, node in enumerate(self.nodes):
-            if not made >> place & 1 and not parents[place] & ~made:
-                yield from self._orders((*done, node.name), made | 1 << place, parents)
+        def go_on(done: Order, made: int) -> None:
+            """Those that begin so; sets of nodes are the bits of a number."""
+            if len(done) == len(names):
+                found.append(done)
+            for place, name in enumerate(names):
+                if len(found) < most and not made >> place & 1 and not parents[place] & ~made:
+                    go_on((*done, name), made | 1 << place)
+
+        go_on((), 0)
+        return found
 
     def drawn(self, chance: random.Random) -> Order:
         """An order by lot."""

@@ -98,7 +98,7 @@ def has_written(before: Episode, after: Episode) -> bool:
 
 
 class _Stop(Exception):
-    """A strict run has failed."""
+    """A strict run has failed, by its text."""
 
 
 def play(env: Environment, runs: Iterable[Run]) -> None:
@@ -159,8 +159,8 @@ def _moves(run: Run) -> Moves:
         for node in run.nodes:
             yield from _node(run, node)
         yield from _sayings(run)
-    except _Stop:
-        return
+    except _Stop as stop:
+        run.error = str(stop)
 
 
 def _node(run: Run, node: Node) -> Moves:
@@ -176,7 +176,9 @@ def _node(run: Run, node: Node) -> Moves:
         else:
             run.values[name] = yield from _value(run, node.value)
     except (TaskError, Fault) as error:
-        _fail(run, name, f"{name} cannot be computed: {_line(error)}")
+        if run.strict:
+            raise _Stop(f"{name} cannot be computed: {_line(error)}") from error
+        run.lost.add(name)
 
 
 def _call(run: Run, step: Step) -> Moves:
@@ -190,9 +192,11 @@ def _call(run: Run, step: Step) -> Moves:
         run.values[step.name] = result.value
         run.calls.append(GoldCall(step.name, step.tool, arguments, result))
         return
+    if run.strict:
+        detail = f" ({result.detail})" if result.detail else ""
+        raise _Stop(f"{step.name} = {shown_call(step.tool, arguments)} failed: {result.text}{detail}")
     run.failures += 1
-    detail = f" ({result.detail})" if result.detail else ""
-    _fail(run, step.name, f"{step.name} = {shown_call(step.tool, arguments)} failed: {result.text}{detail}")
+    run.lost.add(step.name)
 
 
 def shown_call(tool: str, arguments: Mapping[str, Any]) -> str:
@@ -209,13 +213,6 @@ def _value(run: Run, expression: Expression) -> Generator[Act | Ask, Any, Any]:
     return expression.value
 
 
-def _fail(run: Run, name: str, text: str) -> None:
-    if run.strict:
-        run.error = text
-        raise _Stop
-    run.lost.add(name)
-
-
 def _sayings(run: Run) -> Moves:
     found, answers = [], []
     for saying in run.task.says:
@@ -226,8 +223,7 @@ def _sayings(run: Run) -> Moves:
                 answers.append(spoken(value))
         except (TaskError, Fault, KeyError, Unsayable) as error:  # a key that is lost, where the run is not strict
             if run.strict:
-                run.error = f"says {saying.doc!r}: {_line(error)}"
-                return
+                raise _Stop(f"says {saying.doc!r}: {_line(error)}") from error
         found.append(value)
     run.sayings, run.answers = tuple(found), tuple(answers)
 

@@ -43,7 +43,8 @@ def test_nothing_is_told_otherwise_and_less_is_asked() -> None:
 
 
 def test_a_call_goes_on_with_what_is_kept() -> None:
-    env, begun = load_environment(LIBRARY), []
+    env = load_environment(LIBRARY)
+    begun: list[None] = []
     env.keep_answers()
     count = Query("SELECT COUNT(*) AS n FROM {loans} AS l", ("loans",), (), ("n",), "")
 

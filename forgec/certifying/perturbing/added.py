@@ -78,4 +78,4 @@ def added(trial: Trial, gold: Run, probes: Sequence[Probe]) -> Iterator[Mutant]:
             tools[probe.tool] = probe
     for probe in list(tools.values())[:KEPT]:
         run = Run(probe.episode, trial.task, gold.graph, gold.values, ())
-        yield Mutant(ADDED, f"and then {probe.text}", gold, run, (probe.episode, gold.episode))
+        yield Mutant(ADDED, "and then ", probe.tool, probe.arguments, gold, run, (probe.episode, gold.episode))

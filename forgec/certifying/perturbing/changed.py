@@ -60,7 +60,7 @@ class Argument:
 
     def _refused(self, probe: Probe) -> Mutant:
         run = Run(probe.episode, self.gold.task, self.gold.graph, {}, ())
-        return Mutant(CHANGED, self._text(probe), self.gold, run, refused=True)
+        return self._mutant(probe, run, refused=True)
 
     def _played(self, probe: Probe) -> Mutant:
         gold, name = self.gold, self.call.node
@@ -68,10 +68,10 @@ class Argument:
         known = {**known_before(gold, name), name: probe.result.value}
         run = Run(probe.episode.fork(), gold.task, gold.graph, known, gold.graph.after(name))
         chosen = self.name not in self.call.arguments or probe.arguments.get(self.name, LEFT_OUT) in self.choice
-        return Mutant(CHANGED, self._text(probe), gold, run, (probe.episode, self.after), chosen)
+        return self._mutant(probe, run, places=(probe.episode, self.after), chosen=chosen)
 
-    def _text(self, probe: Probe) -> str:
-        return f"{self.call.node} = {probe.text}"
+    def _mutant(self, probe: Probe, run: Run, **known: Any) -> Mutant:
+        return Mutant(CHANGED, f"{self.call.node} = ", probe.tool, probe.arguments, self.gold, run, **known)
 
     def _is_other(self, probe: Probe) -> bool:
         """Whether a call passes, and has another result than that of the plan, or leaves another state behind."""

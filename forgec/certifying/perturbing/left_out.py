@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forgec.certifying.perturbing.mutant import LEFT, Mutant, known_before
-from forgec.certifying.replay import Run, has_written, shown_call
+from forgec.certifying.replay import Run, has_written
 from forgec.certifying.trial import Trial
 
 
@@ -20,5 +20,5 @@ def left_out(trial: Trial, gold: Run) -> Iterator[Mutant]:
             known[call.node] = gold.values[call.node]
         rest = gold.graph.after(call.node)
         run = Run(before.fork(), trial.task, gold.graph, known, rest, lost=() if wrote else [call.node])
-        text = f"without {call.node} = {shown_call(call.tool, call.arguments)}"
-        yield Mutant(LEFT, text, gold, run, (before, after) if wrote else None)
+        words, places = f"without {call.node} = ", (before, after) if wrote else None
+        yield Mutant(LEFT, words, call.tool, call.arguments, gold, run, places)

@@ -20,7 +20,11 @@ class Mutant:
     of a list, or left it out."""
 
     kind: str
-    text: str
+    words: str
+    """What it does with a call, beside the plan,"""
+    tool: str
+    arguments: Mapping[str, Any]
+    """and that call."""
     gold: Run
     run: Run
     places: tuple[Episode, Episode] | None = None
@@ -30,6 +34,10 @@ class Mutant:
     paid: bool = False
     other: bool = False
     """Whether it has become another plan that is accepted, and is no mutant at all."""
+
+    @property
+    def text(self) -> str:
+        return self.words + shown_call(self.tool, self.arguments)
 
     @property
     def scored(self) -> bool:
@@ -57,10 +65,6 @@ class Probe:
     @property
     def passed(self) -> bool:
         return self.result is not None and self.result.ok
-
-    @property
-    def text(self) -> str:
-        return shown_call(self.tool, self.arguments)
 
 
 def try_all(env: Environment, probes: Sequence[Probe]) -> None:
