@@ -14,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forgec.commands import forgec
+from forgec.dialogue import Message
 from forgec.rollouts import statistics
 from forgec.rollouts.agents.built_in import GoldPlayer
 from forgec.rollouts.store import read
-from forgec.rollouts.summary import Summary, text
+from forgec.rollouts.summary import Summary, groups_of, text
 from forgec.rollouts.trajectory import Trajectory, UserVerdict
 from tests.rollouts.playing import GENERATED, environment, play, written
 
@@ -55,6 +56,20 @@ def test_trials_that_say_the_same_make_no_interval_narrower() -> None:
     low, high = statistics.interval(mixed)
     assert (low, high) == statistics.interval([[1.0, 0.0, 0.0, 1.0] * 2] * 4)
     assert high - low < 0.6
+
+
+def test_the_size_of_the_sample_is_that_of_independent_episodes_of_the_same_variance() -> None:
+    # means 1, 0, 1/2, 1/2: their variance is 1/6, that of their mean 1/24, and an episode's is 1/4
+    assert statistics.interval([[1.0, 1.0], [0.0, 0.0], [1.0, 0.0], [1.0, 0.0]]) == statistics.wilson(0.5, 6)
+
+
+def test_calls_of_users_that_fail_are_not_the_agents() -> None:
+    (one,) = play(environment(), GoldPlayer, ["either_of_two"])
+    found = Summary()
+    for side, kind in (("user", "refused"), ("agent", "invalid"), ("agent", "ok")):
+        failed = Message.model_validate({"role": "tool", "content": "", "by": side, "kind": kind})
+        found.add(one.model_copy(update={"messages": (failed,)}))
+    assert found.errors == {"invalid": 1}
 
 
 def test_episodes_whose_users_erred_count_in_no_mean() -> None:
@@ -119,6 +134,11 @@ def test_the_bootstrap_covers_what_it_promises() -> None:
     assert inside >= 9
 
 
+def test_the_bootstrap_of_many_is_as_wide_as_its_level_says() -> None:
+    found = statistics.bootstrap([0.0, 1.0] * 200)
+    assert found == pytest.approx((0.5 - 1.96 * 0.025, 0.5 + 1.96 * 0.025), abs=0.004)
+
+
 def test_the_bootstrap_of_few_is_that_of_all_their_samples() -> None:
     differences = [-1.0, 0.0, 0.5, 1.0, 1.0]
     means = sorted(fmean(drawn) for drawn in itertools.product(differences, repeat=5))
@@ -152,6 +172,13 @@ def test_compare_tells_what_changed(runs: tuple[Path, Path]) -> None:
     assert (told["difference"], len(told["changed"])) == (0.5, 6)
     assert 0.1 < told["interval"]["low"] < 0.5 < told["interval"]["high"] < 0.9
     assert [test["p"] for test in told["tests"]] == [0.03125, 0.03125]
+    gains = {one.task: 1 - one.reward for one in read(runs[0])}
+    groups = {
+        group: [one.task for one in read(runs[0]) if group in groups_of(one)] for group in ("calls: 4", "calls: 7")
+    }
+    for one in told["groups"]:
+        if (tasks := groups.get(one["group"])) is not None:
+            assert (one["tasks"], one["difference"]) == (len(tasks), fmean(gains[task] for task in tasks))
 
 
 def test_one_task_tells_nothing_of_others(runs: tuple[Path, Path], tmp_path: Path) -> None:
