@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from forgec.model import spec as m
 from forgec.plans.query import Template, template
 from forgec.sql.emit import Emitter
-from forgec.sql.query import Delete, Insert, Sql, Update
+from forgec.sql.query import Change, Delete, Insert, Sql, Update
 from forgec.sql.scope import Row, Rows, Shape
 from forgec.sql.tree import Value, cast, exp
 
 Kind = Literal["value", "row", "rows"]
+Write = Literal["insert", "update", "delete"]
+
+_WRITES: Mapping[Write, type[Change]] = {"insert": Insert, "update": Update, "delete": Delete}
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ Computation = ReferencePlan | m.Constant | ComputedPlan
 class ChangePlan:
     """Rows that an episode begins with otherwise than its world has them."""
 
-    kind: Literal["insert", "update", "delete"]
+    kind: Write
     table: str
     rows: ComputedPlan
 
@@ -68,14 +71,16 @@ class TaskPlan:
         """The writes of the task, a row of an insert each."""
         for sql in self.task.change:
             change = sql.change
-            if isinstance(change, Insert):
-                for query in _inserted(change, self.spec.tables[change.table]):
-                    yield ChangePlan("insert", change.table, self._query(query, "rows"))
-            elif isinstance(change, Update):
-                yield ChangePlan("update", change.table, self._query(self._found(change), "rows"))
-            else:
-                assert isinstance(change, Delete)
-                yield ChangePlan("delete", change.table, self._query(self._found(change), "rows"))
+            assert change is not None
+            kind = next(kind for kind, one in _WRITES.items() if isinstance(change, one))
+            yield from (ChangePlan(kind, change.table, rows) for rows in self.written(sql))
+
+    def written(self, sql: Sql) -> list[ComputedPlan]:
+        """The rows that one write makes, or finds."""
+        if isinstance(sql.change, Insert):
+            return [self._query(query, "rows") for query in _inserted(sql.change, self.spec.tables[sql.change.table])]
+        assert sql.change is not None
+        return [self._query(self._found(sql.change), "rows")]
 
     def _query(self, tree: exp.Expr, kind: Kind) -> ComputedPlan:
         return ComputedPlan(template(tree, self.emitter, rows=kind == "rows", pretty=False), kind)

@@ -69,6 +69,10 @@ class Rows:
     columns: Mapping[str, Cell]
     table: str | None = None
 
+    def __deepcopy__(self, _: object) -> Rows:
+        """As with cells: sources have what their rows are."""
+        return self
+
 
 Shape = Cell | Row | Rows
 

@@ -196,7 +196,7 @@ class Maker:
             found = read.diagnostics[0]
             self._drop(f"does not compile: {found.code} {found.message}")
             return None
-        return Made(planned.draft, planned.plan, planned.edges, planned.line, read[1])
+        return Made(planned.draft, planned.plan, planned.edges, planned.line, read)
 
     def certified(self, tasks: Sequence[Made]) -> Iterator[Made]:
         """Those of some tasks that are certified."""

@@ -114,7 +114,7 @@ def _task(maker: Maker, line: Mapping[str, Any]) -> Task:
     read = maker.reader.read(json.dumps(line, ensure_ascii=False))
     if isinstance(read, Report):
         raise Unfit(f"does not compile: {read.diagnostics[0].message}")
-    return read[1]
+    return read
 
 
 def _told_by_plans(trial: Trial) -> Iterator[str]:
