@@ -53,13 +53,12 @@ class Choosing:
 
     def keeps(self, line: Mapping[str, Any], level: Level) -> bool:
         """Whether a task is kept; it is counted then."""
-        key = alike(line)
         if why := self.known.like(line):
             self.left[f"like a task that was given, by {why}"] += 1
-        elif self.seen[key] >= ALIKE or self.seen[str(line["name"])] or self.before.has_like(line):
-            self.left["like others that were made"] += 1
         elif self.full or not (self.levels[level] < self._quota(level) or (self.relaxed and self.weights.get(level))):
             self.left[f"enough {level} ones"] += 1
+        elif self.seen[str(line["name"])] or self.seen[alike(line)] >= ALIKE or self.before.has_like(line):
+            self.left["like others that were made"] += 1
         else:
             self.count_one(line, level)
             return True

@@ -22,11 +22,11 @@ SHOWN = 20
 
 
 def runs_of(line: Mapping[str, Any]) -> frozenset[int]:
-    """The runs of words in what a user is told, as numbers, which take less room."""
+    """The runs of words in what a user is told, as numbers of this process, which take less room."""
     texts = [line.get("intent") or "", *(request["text"] for request in line.get("requests", []))]
     words = re.findall(r"\w+", " ".join(texts).lower())
     runs = (" ".join(words[i : i + RUN]) for i in range(max(len(words) - RUN + 1, 1)) if words)
-    return frozenset(int.from_bytes(hashlib.blake2b(run.encode(), digest_size=8).digest()) for run in runs)
+    return frozenset(map(hash, runs))
 
 
 def share(one: frozenset[int], other: Sequence[int]) -> float:
@@ -57,6 +57,8 @@ class Given:
 
     def like(self, line: Mapping[str, Any]) -> str:
         """Why a task is like one of them, in a word; empty if it is not. A pair that is found is noted."""
+        if not self.texts:
+            return ""
         name = self.kinds.get(alike(line))
         if name is not None:
             return self._found(line, name, "plan and words")
@@ -91,7 +93,7 @@ class Before:
         return any(share(runs, other) >= MADE for other in self.shapes.get(shape_of(line), {}).values())
 
     def add(self, line: Mapping[str, Any]) -> None:
-        self.shapes.setdefault(shape_of(line), {})[str(line["name"])] = array("Q", runs_of(line))
+        self.shapes.setdefault(shape_of(line), {})[str(line["name"])] = array("q", runs_of(line))
 
     def drop(self, line: Mapping[str, Any]) -> None:
         self.shapes.get(shape_of(line), {}).pop(str(line["name"]), None)

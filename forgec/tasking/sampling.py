@@ -7,7 +7,7 @@ goes through, is paid, and can be known, as with the rows that the plan was made
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from forgec.certifying.idle import idle
 from forgec.certifying.orders import orders
 from forgec.certifying.ties import ties
 from forgec.certifying.trial import Trial, try_out
+from forgec.certifying.verdict import Outcome
 from forgec.tasking.drafts import Draft
 from forgec.tasking.ground import Ground
 from forgec.tasking.parameters import value_at
@@ -59,15 +60,18 @@ def drawn(ground: Ground, rows: Rows, made: Sequence[tuple[Draft, Plan, Task]]) 
 
 
 def _sound(ground: Ground, trials: Sequence[Trial]) -> list[bool]:
-    """Whether each does what its plan is there for."""
-    whole = [trial for trial in trials if trial.sound]
+    """Whether each does what its plan is there for; only what passes the checks that play nothing is played again."""
+    whole = [trial for trial in trials if trial.sound and all(one.passed for one in _seen(trial))]
     others = zip(orders(ground.env, [[one] for one in whole]), ties(ground.env, [[one] for one in whole]), strict=True)
-    passed = {
-        id(trial): ordered.passed and tied.passed and idle([trial]).passed and closure([trial]).passed
-        and all(outcome.passed for outcome in judged([trial]))
-        for trial, (ordered, tied) in zip(whole, others, strict=True)
-    }  # fmt: skip
-    return [passed.get(id(trial), False) for trial in trials]
+    passed = {id(one) for one, (ordered, tied) in zip(whole, others, strict=True) if ordered.passed and tied.passed}
+    return [id(trial) in passed for trial in trials]
+
+
+def _seen(trial: Trial) -> Iterator[Outcome]:
+    """What can be told from a plan that was played."""
+    yield idle([trial])
+    yield closure([trial])
+    yield from judged([trial])
 
 
 def _trying(ground: Ground, rows: Rows, draft: Draft, plan: Plan, task: Task) -> Trying | None:
