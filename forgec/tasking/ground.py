@@ -10,7 +10,7 @@ from typing import Any
 from forgec.model import spec as m
 from forgec.model.uses import functions_in, reads_of, tables_in, trees, writes_of
 from forgec.sql.query import Sql
-from forgec.sql.scope import Rows
+from forgec.sql.scope import Cell, Rows
 from forgec.sql.tree import Value, exp
 from forgec.tasking.examples import examples_of, refused_of
 from forgec.tasking.guards import Guard, guards_of
@@ -98,12 +98,14 @@ class Ground:
 
     @cached_property
     def asked(self) -> list[str]:
-        """The tools that only look, without those that are there to find somebody among others."""
-        finders = self.finders
+        """The tools that only look of which something can be asked: what they find are rows or a row, and not there to
+        find somebody among others.
+        """
+        shapes = {name: getattr(self.spec.tools[name].returns, "shape", None) for name in self.readers}
         return [
             name
-            for name in self.readers
-            if name not in finders or not isinstance(getattr(self.spec.tools[name].returns, "shape", None), Rows)
+            for name, shape in shapes.items()
+            if not isinstance(shape, Cell) and not (name in self.finders and isinstance(shape, Rows))
         ]
 
     @cached_property
