@@ -11,9 +11,8 @@ from typing import Literal, TypeAlias
 from forgec.dialogue import Message
 from forgec.users.asking import Asking
 from forgec.users.doubts import agrees
-from forgec.users.questions import sentences
 from forgec.users.values import said, spoken
-from forgec.users.wording import meanings
+from forgec.users.wording import meanings, sentences
 from forgec_runtime import Known
 
 Kind: TypeAlias = Literal["invented", "withheld", "contradicted", "outside", "early", "never"]
@@ -155,10 +154,11 @@ class _Reader:
 
     def _choices(self, text: str) -> None:
         """A value of an enumeration that is not the one it was given."""
-        for topic in self.asking.topics:
-            heard = [value for value in topic.values if re.search(rf"\b{re.escape(value)}\b", text, re.IGNORECASE)]
-            if topic.name in self.asked and heard and not said(topic.value, [text]):
-                self._add("invented", f"{heard[0]!r} is not its {topic.name}")
+        for name in self.asked:
+            choices = sorted(self.asking.words.choices(name))
+            heard = [value for value in choices if re.search(rf"\b{re.escape(value)}\b", text, re.IGNORECASE)]
+            if heard and not said(self.facts[name].value, [text]):
+                self._add("invented", f"{heard[0]!r} is not its {name}")
 
     def _turned(self, text: str) -> None:
         for topic in self.asking.topics:

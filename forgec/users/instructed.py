@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from forgec.dialogue import ToolCall
-from forgec.users.questions import sentences
-from forgec.users.wording import concept, content, meanings, tokens
+from forgec.users.wording import concept, content, meanings, sentences, tokens
 
 _JSON = re.compile(r"\{[^{}]*\}")
 _TOLD = re.compile(

@@ -13,11 +13,11 @@ from forgec.dialogue import Message, Transcript, Utterance
 from forgec.users.asking import Reading
 from forgec.users.doubts import Doubts, label
 from forgec.users.instructed import Instructions
-from forgec.users.questions import sentences, wants_to_know
+from forgec.users.reading import wants_to_know
 from forgec.users.speech import first_person
 from forgec.users.user import UserPart
 from forgec.users.values import said, spoken
-from forgec.users.wording import meanings
+from forgec.users.wording import meanings, sentences
 
 PATIENCE = 3
 """After how many answers in a row that led to nothing new it gives up."""
@@ -142,7 +142,9 @@ class ScriptedUser:
         for group in reading.unclear:
             named = set(meanings(self.facts[group[0]].doc)) <= set(meanings(text))
             if named and self.part.asking.alike(group[0]).issuperset(group):
-                chosen.add(self._best([name for name in group if name not in chosen] or group))
+                several = self.part.asking.several(text, group[0])
+                left = [name for name in group if name not in chosen] or group
+                chosen.update(group if several else [self._best(left)])
         return chosen
 
     def _best(self, group: Sequence[str]) -> str:

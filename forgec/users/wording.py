@@ -80,6 +80,14 @@ _SAME = (
 """Words of English that mean the same when somebody is asked for something; the first stands for all."""
 
 
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text, and its lines."""
+    return [one.strip() for one in _SENTENCE.split(text.replace("\u2019", "'")) if one.strip()]
+
+
 def listed(text: str) -> frozenset[str]:
     """The words of a list that is written as a text."""
     return frozenset(text.split())
@@ -130,14 +138,21 @@ def meanings(text: str) -> tuple[str, ...]:
     return tuple(content(tokens(text)))
 
 
+_LEAD = re.compile(
+    r"\W*(?:(?:ok|okay|thanks|thank you|sure|great|and|now)\b\W*)*"
+    r"(?:(?:(?:could|can|would|will) you )?(?:(?:please|kindly) )?"
+    r"(?:tell|give|provide|share|confirm)\b(?: (?:me|us)\b)?(?: with\b)?|"
+    r"(?:may|can|could|might) i (?:please )?(?:have|get)\b|what(?:'s| is| are)\b|i(?:'ll| will)? (?:also )?need\b)?"
+    r"(?: also\b)?",
+    re.IGNORECASE,
+)
+
+
 def plain_words(text: str) -> tuple[str, ...]:
-    """The words of a text without what only leads to them: of "please tell me your name", name."""
-    words = tokens(text)
-    start = next((i for i, word in enumerate(words) if word not in _LEADING), len(words))
-    return tuple(words[start:])
+    """The words of a text without what only leads to them: of "please tell me your name", your name."""
+    words = tokens(_LEAD.sub("", text.replace("\u2019", "'"), count=1))
+    return tuple(words[:-1] if words[-1:] == ["please"] else words)
 
-
-_LEADING = listed("could can would you please tell me give us i need and also")
 
 FILLING = listed(
     """

@@ -7,47 +7,36 @@ that knows what it asked for: yes, or which of them it means, or no.
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from forgec.dialogue import Message, Utterance
 from forgec.llm.spending import Meter
 from forgec.users.asking import Asking
-from forgec.users.glossary import glossary
 from forgec.users.scripted import ScriptedUser
 from forgec.users.user import UserPart
-from forgec_runtime import Environment, Reward, load_environment
+from forgec_runtime import Reward
+from tests.users.labelled import Labelled, briefing, messages, read, words
 
-ROOT = Path(__file__).parents[2]
-MESSAGES = [json.loads(line) for line in (Path(__file__).parent / "messages.jsonl").read_text().splitlines()]
-
-OUTCOMES = ("at once", "after yes", "after a choice", "missed", "asked in vain", "unasked")
-"""Just the facts that were asked for were told at once, after the user had asked back about just these, or after it had
-let the agent choose; not all of them; it asked back about what was not asked for; it told what was not asked for.
+RIGHT = ("at once", "after yes", "after a choice", "asked in vain")
+OUTCOMES = (*RIGHT, "missed", "unasked")
+"""Just the facts that were asked for were told: at once, after the user had asked back about just these, after it had
+let the agent choose among more, or with a question about others only; not all of them were; it told one that was not
+asked for.
 """
 
 
-@cache
-def environment(name: str) -> Environment:
-    return load_environment(ROOT / "generated" / name)
+def reader(environment: str, task: str) -> Asking:
+    return Asking(briefing(environment, task), words(environment))
 
 
-@cache
-def asking(name: str, task: str) -> Asking:
-    env = environment(name)
-    return Asking(env.reset(task).briefing, glossary(env))
-
-
-def outcome(message: Mapping[str, Any]) -> str:
+def outcome(message: Labelled) -> str:
     """What comes of a labelled message."""
-    asks = set(message["asks"])
-    user = of(message["environment"], message["task"])
-    first = answers(user, message["text"])[-1]
+    asks = set(message.asks)
+    user = of(message.environment, message.task)
+    first = answers(user, message.text)[-1]
     told, back = set(first.reveals), set(first.asks_back)
     if back:
         meant = asks & back
@@ -56,11 +45,11 @@ def outcome(message: Mapping[str, Any]) -> str:
         told |= set(answers(user, reply)[-1].reveals)
     if not told <= asks:
         return "unasked"
-    if back and not back <= asks and (told != asks or not meant):
-        return "asked in vain"
     if told != asks:
         return "missed"
-    return "at once" if not back else "after yes" if back <= asks else "after a choice"
+    if not back:
+        return "at once"
+    return "after yes" if back <= asks else "after a choice" if meant else "asked in vain"
 
 
 async def _unpaid() -> Reward:
@@ -69,7 +58,7 @@ async def _unpaid() -> Reward:
 
 def of(name: str, task: str) -> ScriptedUser:
     """The user of a task, which has opened the dialogue and has no tools."""
-    user = ScriptedUser(UserPart(asking(name, task), [], name, task, 0, 0, "", _unpaid, Meter()))
+    user = ScriptedUser(UserPart(reader(name, task), [], name, task, 0, 0, "", _unpaid, Meter()))
     asyncio.run(user.open())
     return user
 
@@ -83,22 +72,21 @@ def answers(user: ScriptedUser, *texts: str) -> list[Utterance]:
     return asyncio.run(all_of_them())
 
 
-def outcomes(messages: Sequence[Mapping[str, Any]]) -> Counter[str]:
-    return Counter(outcome(message) for message in messages)
+def outcomes(labelled: Iterable[Labelled]) -> Counter[str]:
+    return Counter(outcome(message) for message in labelled)
 
 
 def main(files: Sequence[str]) -> None:
     """A line for each set, and with files one for each file; then what the rules make of the transcripts."""
     from tests.users import test_errors
 
-    sets = {name: [json.loads(line) for line in Path(name).read_text().splitlines() if line.strip()] for name in files}
-    if not files:
-        for message in MESSAGES:
-            sets.setdefault(message["half"], []).append(message)
+    sets: dict[str, list[Labelled]] = defaultdict(list)
+    for message in [one for file in files for one in read(Path(file))] or messages():
+        sets[message.half].append(message)
     print(f"{'messages':<20}{'':>5}", *(f"{name:>14}" for name in OUTCOMES))
-    for name, messages in sets.items():
-        found = outcomes(messages)
-        print(f"{name[-20:]:<20}{len(messages):>5}", *(f"{found[one]:>14}" for one in OUTCOMES))
+    for name, labelled in sets.items():
+        found = outcomes(labelled)
+        print(f"{name[-20:]:<20}{len(labelled):>5}", *(f"{found[one]:>14}" for one in OUTCOMES))
     for half in () if files else dict.fromkeys(one["half"] for one in test_errors.TRANSCRIPTS):
         precision, recall, wrong = test_errors.figures(half)
         print(f"transcripts, {half}: precision {precision:.3f}, recall {recall:.3f}", *wrong, sep="\n    ")

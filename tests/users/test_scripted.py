@@ -95,7 +95,7 @@ WHICH = "Which do you need: the title of the loan or the title of the book?"
 
 
 def test_where_a_message_does_not_tell_which_fact_it_means_it_asks_back_and_tells_none() -> None:
-    (_, said) = talk(library("lend_book_e8daa097"), "Which book is it?")
+    (_, said) = talk(library("lend_book_e8daa097"), "What is the title?")
     assert (said.text, said.reveals, said.asks_back) == (WHICH, (), ("title", "title_2"))
 
 
@@ -105,19 +105,19 @@ def test_where_a_message_does_not_tell_which_fact_it_means_it_asks_back_and_tell
         ("The title of the loan, please.", ("title",)),
         ("I mean the book.", ("title_2",)),
         ("Both, please.", ("title", "title_2")),
-        ("Which book are you bringing back?", ("title",)),
-        ("Which book is it?", ("title",)),
+        ("The one of the loan.", ("title",)),
+        ("What is the title?", ("title",)),
         ("No, neither.", ()),
         ("Never mind, I have found it.", ()),
     ],
 )
 def test_asked_which_it_tells_what_the_agent_chooses(answer: str, told: tuple[str, ...]) -> None:
-    said = talk(library("lend_book_e8daa097"), "Which book is it?", answer)
+    said = talk(library("lend_book_e8daa097"), "What is the title?", answer)
     assert said[2].reveals == told
     assert said[2].asks_back == ()
 
 
-SECRET, ASKED = "And the secret, please?", "Do you mean my password?"
+SECRET, ASKED = "Password?", "Do you mean my password?"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ SECRET, ASKED = "And the secret, please?", "Do you mean my password?"
         ("Yes, your password, please.", ("password",)),
         ("The password.", ("password",)),
         (SECRET, ("password",)),
-        ("No, your user name.", ("username",)),
+        ("No, please tell me your username.", ("username",)),
         ("No, thanks.", ()),
         ("I have it now, it is done.", ()),
     ],
@@ -148,7 +148,7 @@ def test_told_no_it_does_not_ask_back_about_that_again() -> None:
 
 def test_it_tells_what_is_clear_and_asks_back_about_the_rest() -> None:
     user = ScriptedUser(part("tickets", "room_for_one_more"))
-    said = talk(user, "Your user name, please. And what is the secret?", "Yes.")
+    said = talk(user, "Could you please tell me your username? Password?", "Yes.")
     assert shown(said) == [
         ("my name at the desk: priya.okafor. Do you also mean my password?", ("username",)),
         ("my password: amber-fig-21", ("password",)),

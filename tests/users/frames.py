@@ -1,22 +1,11 @@
-"""Which clauses ask for what they name: frames, each with any fact in it, as a product, so that no noun is fitted.
+"""Sentences of agents with a place for a thing, `X`: those that ask for it, and those that speak of it otherwise.
 
-An agent asks in one of the `ASKS`; in one of the `OTHERS` it speaks of the same thing, and nothing is told. A thing
-that is somebody else's is not the user's, however it is asked for.
+In `FOREIGN` the noun of a thing, `N`, is somebody else's. The user learns from them, with things of many domains in
+them.
 """
 
 from __future__ import annotations
 
-import pytest
-
-from tests.users.counting import asking
-from tests.users.counting import environment as tasks
-
-FACTS = [
-    ("library", "settle_the_overdue", "email"), ("library", "keep_what_can_be_kept", "email"),
-    ("tickets", "room_for_one_more", "password"), ("tickets", "resolve_ticket_ffe224b2", "ticket_id"),
-    ("retail", "cancel_pending_order_2cc92a58", "zip"), ("retail", "cancel_pending_order_2cc92a58", "order_id"),
-    ("phone", "picture_by_camera", "number"),
-]  # fmt: skip
 ASKS = """\
 Please tell me X.|Could you give me X, please?|I need X to go on.|What is X?|May I have X?|Can you confirm X for me?|
 Thanks! And X?|I'll need X before I can do that.|Would you mind telling me X?|Kindly provide X.|Let me know X.|
@@ -54,33 +43,12 @@ your passport N|your wife's N|the N printed on your receipt|your emergency N|the
 the N of the person who called|your landlord's N|the N for the parcel|the supervisor's N""".replace("\n", "").split("|")
 
 
-def of(environment: str, task: str, fact: str) -> str:
-    """What a user is told that a fact is."""
-    docs = {one.name: one.doc for one in tasks(environment).reset(task).briefing.facts}
-    return docs[fact]
-
-
 def within(frame: str, thing: str) -> str:
+    """A sentence that speaks of a thing."""
     text = frame.replace("X", thing)
     return text[0].upper() + text[1:]
 
 
-@pytest.mark.parametrize(("environment", "task", "fact"), FACTS)
-def test_a_clause_that_asks_is_heard(environment: str, task: str, fact: str) -> None:
-    reader, thing = asking(environment, task), of(environment, task, fact)
-    assert [one for one in ASKS if reader.asked(within(one, thing)) != (fact,)] == []
-
-
-@pytest.mark.parametrize(("environment", "task", "fact"), FACTS)
-def test_of_all_that_is_said_of_it_otherwise_nothing_is_told(environment: str, task: str, fact: str) -> None:
-    reader, thing = asking(environment, task), of(environment, task, fact)
-    assert [one for one in OTHERS if reader.asked(within(one, thing))] == []
-
-
-@pytest.mark.parametrize(("environment", "task", "fact"), FACTS)
-@pytest.mark.parametrize("frame", ["What is X?", "Please tell me X.", "I need X to go on."])
-def test_what_is_somebody_elses_is_not_told(environment: str, task: str, fact: str, frame: str) -> None:
-    reader = asking(environment, task)
-    noun = of(environment, task, fact).removeprefix("your ").removeprefix("the ")
-    others = [within(frame, one.replace("N", noun)) for one in FOREIGN]
-    assert [one for one in others if reader.asked(one)] == []
+def foreign(owner: str, thing: str) -> str:
+    """Something like a thing that is somebody else's."""
+    return owner.replace("N", thing.removeprefix("your ").removeprefix("the "))
