@@ -13,7 +13,7 @@ from functools import cached_property
 from forgec.users.glossary import Glossary
 from forgec.users.reading import likely
 from forgec.users.topics import Topic, topics
-from forgec.users.wording import plain_words, sentences, tokens
+from forgec.users.wording import MAX_TEXT, plain_words, sentences, tokens
 from forgec_runtime import Briefing
 
 SURE = 0.95
@@ -78,6 +78,7 @@ class Asking:
         return self._read[text, told]
 
     def _reading(self, text: str, told: frozenset[str]) -> Reading:
+        text = text[-MAX_TEXT:]
         plainly = [self._plainly(sentence) for sentence in sentences(text)]
         named = {name for some in plainly for name in some}
         if all(plainly):

@@ -18,10 +18,8 @@ from forgec.users.topics import Topic
 from forgec.users.values import said
 from forgec.users.wording import FILLING, ORDINALS, concept, sentences, stem, tokens
 
-MAX_TEXT = 5_000
-"""How many characters at the end of a message are read."""
 MAX_PARTS = 60
-"""How many parts of them."""
+"""How many parts at the end of a message are read."""
 
 _PART = re.compile(
     r"\s*(?:[,;:()\u2013\u2014]|\s-\s|"
@@ -82,7 +80,7 @@ class Part:
 
 def parts(message: str) -> list[Part]:
     """The parts of a message that have words, the last `MAX_PARTS`."""
-    spans = [(_span(one), [_span(part) for part in _PART.split(one)]) for one in sentences(message[-MAX_TEXT:])]
+    spans = [(_span(one), [_span(part) for part in _PART.split(one)]) for one in sentences(message)]
     spans = [(sentence, [part for part in some if part.words]) for sentence, some in spans]
     spans = [(sentence, some) for sentence, some in spans if some]
     found = []

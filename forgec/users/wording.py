@@ -80,12 +80,14 @@ _SAME = (
 """Words of English that mean the same when somebody is asked for something; the first stands for all."""
 
 
+MAX_TEXT = 5_000
+"""How many characters at the end of a text are read."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, and its lines."""
-    return [one.strip() for one in _SENTENCE.split(text.replace("\u2019", "'")) if one.strip()]
+    """The sentences of a text, and its lines, at its end."""
+    return [one.strip() for one in _SENTENCE.split(text[-MAX_TEXT:].replace("\u2019", "'")) if one.strip()]
 
 
 def listed(text: str) -> frozenset[str]:

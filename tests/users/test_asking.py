@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from forgec.users.asking import Asking
-from forgec.users.features import MAX_TEXT
+from forgec.users.wording import MAX_TEXT
 from forgec_runtime import Briefing, Known
 from tests.users.counting import RIGHT, outcomes, reader
 from tests.users.labelled import HELD_OUT, Labelled, briefing, environment, framed, messages
