@@ -6,12 +6,13 @@ is `thin`, or, where it is one of several facts of a kind, `unclear`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from forgec.users.glossary import Glossary
-from forgec.users.reading import likely
+from forgec.users.reading import likely, wants_to_know
 from forgec.users.topics import Topic, topics
 from forgec.users.wording import MAX_TEXT, plain_words, sentences, tokens
 from forgec_runtime import Briefing
@@ -22,6 +23,9 @@ POSSIBLE = 0.2
 """From which it is asked back about."""
 MAX_ASKED_BACK = 3
 """About how many facts at most."""
+_ARTICLE = re.compile(r"^(?:the|your)\s+", re.IGNORECASE)
+_NUMBER = re.compile(r"\W*\d+[.)]")
+"""Of an item of a list, which is a sentence of its own as it ends with a full stop."""
 _MANY = frozenset(("all", "both", "each", "every", "two", "three", "four", "five", "six"))
 
 
@@ -48,7 +52,7 @@ class Asking:
     def __init__(self, briefing: Briefing, words: Glossary) -> None:
         self.briefing, self.words = briefing, words
         self._docs = {fact.name: fact.doc for fact in briefing.facts}
-        self._read: dict[tuple[str, frozenset[str]], Reading] = {}
+        self._chances: dict[str, dict[str, float]] = {}
 
     @cached_property
     def topics(self) -> list[Topic]:
@@ -70,20 +74,13 @@ class Asking:
         return self.read(text).asked
 
     def read(self, text: str, told: frozenset[str] = frozenset()) -> Reading:
-        """What a message asks for, when some facts are told already. It is remembered: the user reads it, and who looks
-        at what the user did.
-        """
-        if (text, told) not in self._read:
-            self._read[text, told] = self._reading(text, told)
-        return self._read[text, told]
-
-    def _reading(self, text: str, told: frozenset[str]) -> Reading:
+        """What a message asks for, when some facts are told already."""
         text = text[-MAX_TEXT:]
-        plainly = [self._plainly(sentence) for sentence in sentences(text)]
+        plainly = self._plainly(text)
         named = {name for some in plainly for name in some}
         if all(plainly):
             return Reading(tuple(topic.name for topic in self.topics if topic.name in named))
-        chances = likely(text, self.topics)
+        chances = self._likely(text)
         possible = sorted((name for name in chances if chances[name] > POSSIBLE), key=lambda name: -chances[name])
         rivals = {topic.name: set(topic.rivals) for topic in self.topics}
         sure = named | {
@@ -100,8 +97,37 @@ class Asking:
             tuple(sorted(group for group in groups if len(group) > 1)),
         )
 
-    def _plainly(self, sentence: str) -> tuple[str, ...]:
-        """The facts of a request that is nothing but their descriptions, with semicolons between several."""
+    def _likely(self, text: str) -> dict[str, float]:
+        """It is remembered: the user reads a message, and who looks at what the user did."""
+        if text not in self._chances:
+            self._chances[text] = likely(text, self.topics)
+        return self._chances[text]
+
+    def _plainly(self, text: str) -> list[tuple[str, ...]]:
+        """The facts of each sentence that is a plain request. In a list it is one only if the list is asked for."""
+        found, in_list, wanted = list[tuple[str, ...]](), False, True
+        for sentence in sentences(text):
+            if _NUMBER.fullmatch(sentence):
+                continue
+            if sentence.endswith(":"):
+                in_list, wanted = True, any(map(wants_to_know, sentence.split(",")))
+            found.append(self._named(sentence, in_list) if wanted else ())
+        return found
+
+    def _named(self, sentence: str, in_list: bool) -> tuple[str, ...]:
+        """The facts of a request that is nothing but their descriptions, with semicolons between several. In a list
+        these may go without what they begin with, "the" or "your".
+        """
         items = [plain_words(item) for item in sentence.split(";")]
-        named = tuple(topic.name for topic in self.topics if topic.doc in items)
+        named = tuple(name for name, forms in self._forms.items() if not forms[in_list].isdisjoint(items))
         return named if len(named) == len(items) else ()
+
+    @cached_property
+    def _forms(self) -> dict[str, tuple[frozenset[tuple[str, ...]], frozenset[tuple[str, ...]]]]:
+        """The words that name each fact, in a sentence and in a list."""
+        found = {}
+        for topic in self.topics:
+            whole = frozenset(filter(None, (topic.doc,)))
+            bare = plain_words(_ARTICLE.sub("", self._docs[topic.name]))
+            found[topic.name] = (whole, whole.union(filter(None, (bare,))))
+        return found

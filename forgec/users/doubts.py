@@ -11,42 +11,34 @@ from dataclasses import dataclass, field
 
 from forgec.users.asking import Reading
 from forgec.users.speech import first_person
-from forgec.users.wording import FILLING, concept, tokens
+from forgec.users.wording import FILLING, ORDINALS, concept, listed, tokens
 from forgec_runtime import Known
 
 MAX_NAMED = 25
 """How many words an answer has at most that does no more than name a fact."""
 
 _LEAD = r"\W*(?:(?:oh|ah|ok|okay|well|sorry|hm+|thanks|thank you)\W+)*"
+_END = r"(?=\W*$|[,.;:!])"
 _YES = re.compile(
-    rf"{_LEAD}(?:yes|yeah|yep|yup|sure|right|correct|exactly|indeed|precisely|absolutely|of course|please|both|all|"
-    r"that(?:'s| is| one)|i do|i mean)\b",
+    rf"{_LEAD}(?:"
+    r"(?:yes|yeah|yep|yup|sure|correct|exactly|indeed|precisely|absolutely|of course|i do|i mean|that one)\b|"
+    r"that(?:'s| is) (?:right|correct|true|it|so|the|your|what)\b|"
+    rf"right{_END}|(?:both|all)(?:{_END}| (?:of|please|three|the above)\b)|"
+    rf"please(?:{_END}| (?:do|tell|give|share|provide|send|say|go|both|all|that|the|your)\b(?! me a\b)))",
     re.IGNORECASE,
 )
-_NO = re.compile(rf"{_LEAD}(?:no|nope|neither|none|not)\b", re.IGNORECASE)
-_ALL = re.compile(r"\b(?:both|all)\b", re.IGNORECASE)
-_VERBS = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "had",
-        "will",
-        "would",
-        "can",
-        "could",
-        "do",
-        "does",
-        "did",
-        "i've",
-        "we've",
-        "i'll",
-        "we'll",
-    ]
+_NO = re.compile(
+    rf"{_LEAD}(?:no|nope|neither|none|(?:(?:please|i|of course|absolutely|certainly|definitely|that's|that is)\W+)?"
+    r"(?:not|never|do not|don't|did not|didn't|forget|ignore))\b",
+    re.IGNORECASE,
 )
+_BARE_NO = re.compile(rf"{_LEAD}(?:no|nope|neither|none){_END}", re.IGNORECASE)
+"""A no that says nothing of what comes behind it."""
+_THE_ONE = re.compile(
+    rf"{_LEAD}(?:(?:yes|please|i mean|i need)\W+)?(?:the )?(\w+)(?: one)?(?:\W+please)?\W*", re.IGNORECASE
+)
+_ALL = re.compile(r"\b(?:both|all)\b", re.IGNORECASE)
+_VERBS = listed("is are was were has have had will would can could do does did i've we've i'll we'll")
 """What a text has that says more than a name."""
 
 Best = Callable[[Sequence[str]], str]
@@ -55,12 +47,16 @@ Best = Callable[[Sequence[str]], str]
 
 def agrees(text: str) -> bool:
     """Whether an answer begins with a yes."""
-    return _YES.match(text) is not None
+    return _begins(_YES, text) and not _begins(_NO, text)
+
+
+def _begins(pattern: re.Pattern[str], text: str) -> bool:
+    return pattern.match(text.replace("\u2019", "'")) is not None
 
 
 def label(fact: Known) -> str:
-    """What a fact is, as the user says it."""
-    return first_person(fact.doc) if fact.doc else fact.name.replace("_", " ")
+    """What a fact is, as the user says it: by its name, where its description has no words."""
+    return first_person(fact.doc) if tokens(fact.doc) else fact.name.replace("_", " ")
 
 
 @dataclass
@@ -78,17 +74,18 @@ class Doubts:
 
     def heard(self, text: str) -> str:
         """What of a text is to be read: of an answer, what stands behind a no."""
-        return _NO.sub("", text) if self.pending else text
+        no = _BARE_NO.match(text) if self.pending else None
+        return text[no.end() :] if no else text
 
     def settled(self, text: str, reading: Reading) -> set[str]:
         """The facts that the agent means, by its answer: yes, one of them by its name, or the same question again."""
         pending, self.pending = self.pending, ()
         if not pending:
             return set()
-        if _NO.match(text):
+        if _begins(_NO, text):
             self.denied.update(pending)
             return set()
-        yes, named = agrees(text), self._named(text, pending)
+        yes, named = agrees(text), self._named(text, pending) or self._placed(text, pending)
         again = set(pending).intersection(reading.asked, reading.thin, *reading.unclear)
         words = tokens(text)
         if not (yes or again or (named and len(words) <= MAX_NAMED and not _VERBS & set(words))):
@@ -113,11 +110,16 @@ class Doubts:
         most = max(len(words & heard) for words in own.values())
         return tuple(name for name in pending if len(own[name] & heard) == most > 0)
 
+    def _placed(self, text: str, pending: Sequence[str]) -> tuple[str, ...]:
+        """The one whose place a text tells, where it asked which one is meant: "the first one"."""
+        found = _THE_ONE.fullmatch(text) if self.choice else None
+        place = ORDINALS.get(found[1].casefold(), 0) if found else 0
+        return tuple(pending[place - 1 : place]) if place else ()
+
     def _words(self, name: str) -> tuple[str, ...]:
         """The words of a description, but for what it begins with."""
-        fact = self.facts[name]
-        words = tokens(fact.doc or name.replace("_", " "))
-        return tuple(words[1:] if words[0] in ("the", "your") else words)
+        words = tokens(self.facts[name].doc) or tokens(name.replace("_", " "))
+        return tuple(words[1:] if words[:1] in (["the"], ["your"]) and words[1:] else words)
 
     def about(self, reading: Reading, known: set[str]) -> tuple[set[str], tuple[str, ...]]:
         """Of what a message seems to ask for: the facts that can be told all the same, as it was asked about them

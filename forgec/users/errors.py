@@ -53,9 +53,7 @@ class Finding:
     sure: bool = True
 
 
-def findings(
-    messages: Sequence[Message], end: str, asking: Asking
-) -> list[Finding]:  # fmt: skip
+def findings(messages: Sequence[Message], end: str, asking: Asking) -> list[Finding]:
     """What a user did wrong in a dialogue that is over, in the order of its messages."""
     reader = _Reader(asking)
     for turn, message in enumerate(messages):

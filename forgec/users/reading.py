@@ -21,7 +21,8 @@ from forgec.users.topics import Topic, shared
 ASKS = 0.5
 """From which sum of weights a part asks for something that the user may not even know."""
 _DEMANDS = re.compile(
-    r"\W*(?:(?:please|kindly|could you|can you|would you)\W+)*(?:tell|give|provide|share|specify|enter|send|confirm)\b",
+    r"\W*(?:(?:please|kindly|could you|can you|would you)\W+)*(?:tell|give|provide|share|specify|enter|send|confirm)\b"
+    r"|\W*i(?:'ll| will)? (?:(?:just|still|also) )*(?:need|require) (?:a few|some|the following)\b",
     re.IGNORECASE,
 )
 

@@ -109,7 +109,8 @@ class ScriptedUser:
         self.told.update(asked)
         answer = "; ".join(f"{label(self.facts[name])}: {spoken(self.facts[name].value)}" for name in asked)
         if doubted:
-            answer = ". ".join(filter(None, (answer, self.doubts.question(also=bool(asked)))))
+            question = self.doubts.question(also=bool(asked))
+            answer = f"{answer.removesuffix('.')}. {question}" if answer else question
         return self._told(answer, tuple(asked), doubted) if new else self._stuck(answer, tuple(asked))
 
     async def _statement(self) -> Utterance:

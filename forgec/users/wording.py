@@ -159,13 +159,13 @@ def plain_words(text: str) -> tuple[str, ...]:
 FILLING = listed(
     """
     a an and or the of on in at to for from by with about as into over it its this that these those them they
-    their there here is are was were be been being am do does did done's have has had having will would shall
+    their there here is are was were be been being am do does did have has had having will would shall
     should can could may might must i i'll i'd i'm i've me my we us our you your yours you'd you'll you're what
     which so if then than also too just only any some all both well not no yes ok okay please kindly thanks
     thank great sure happy help need want wants like wanted give tell share provide enter type state confirm
     specify supply let know send sent ask get got take find look see use used using such own very much many
     how now again able go going before after first second third fourth fifth sixth seventh eighth ninth tenth
-    one two three other hello hi dear when who's what's i.e ie e.g eg etc exactly instead currently correct
+    one two three other hello hi dear when ie eg etc exactly instead currently correct
     right prior yet personal itself handy
     """
 )

@@ -94,6 +94,23 @@ def test_each_fact_is_found_by_what_it_is_called() -> None:
     assert len(missed) <= count / 40, missed
 
 
+@pytest.mark.parametrize(
+    ("opener", "asks"),
+    [
+        ("Sure! Please provide the following:", True),
+        ("To verify that it is you, please share:", True),
+        ("I need a few details:", True),
+        ("I have changed the following:", False),
+        ("Here is what I have on file:", False),
+        ("I don't need:", False),
+    ],
+)
+def test_items_of_a_list_are_asked_for_if_the_list_is(opener: str, asks: bool) -> None:
+    items = ("1. **Password**", "2. **Name at the desk**", "3. The title")
+    asked = reader("tickets", "room_for_one_more").asked("\n".join((opener, *items)))
+    assert asked == (("username", "password", "title") if asks else ())
+
+
 def test_facts_of_a_kind_are_told_apart_or_asked_back_about() -> None:
     known = (Known("o", "#W1", "the order number"), Known("p", "#W2", "the order number"))
     reading = Asking(Briefing("You want two things.", (), known), reader("retail", "swap_the_mug").words).read(

@@ -106,6 +106,9 @@ def test_where_a_message_does_not_tell_which_fact_it_means_it_asks_back_and_tell
         ("I mean the book.", ("title_2",)),
         ("Both, please.", ("title", "title_2")),
         ("The one of the loan.", ("title",)),
+        ("The first one.", ("title",)),
+        ("The second.", ("title_2",)),
+        ("First, let me look at that.", ()),
         ("What is the title?", ("title",)),
         ("No, neither.", ()),
         ("Never mind, I have found it.", ()),
@@ -159,6 +162,47 @@ def test_it_declines_what_it_does_not_want_and_agrees_to_the_rest() -> None:
     said = talk(library("not_while_suspended"), "Shall I take the book back?", "Are you going to pay anything today?")
     assert said[1].text == "Yes, please."
     assert said[2].text.startswith("No. I am not going to pay anything today")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No, do not tell me your password.", "I do not need that.", "I don\u2019t need your password.",
+        "Of course not.",
+        "Please wait a moment.", "Please give me a moment.", "Please don't.", "Please ignore that.", "That's not it.",
+        "All done, it is closed.", "Right now I am looking.", "Not your password.", "Never mind your password.",
+    ],
+)  # fmt: skip
+def test_asked_back_it_takes_no_denial_and_no_news_for_a_yes(answer: str) -> None:
+    assert talk(ScriptedUser(part("tickets", "room_for_one_more")), SECRET, answer)[2].reveals == ()
+
+
+@pytest.mark.parametrize("answer", ["Please do.", "Sure, go on.", "That is right.", "All of them.", "Please tell me."])
+def test_asked_back_it_takes_for_a_yes_what_is_one(answer: str) -> None:
+    assert talk(ScriptedUser(part("tickets", "room_for_one_more")), SECRET, answer)[2].reveals == ("password",)
+
+
+def knows(*facts: Known) -> ScriptedUser:
+    """A user that wants something, and knows these facts."""
+    given = part("retail", "swap_the_mug")
+    return ScriptedUser(replace(given, asking=Asking(Briefing("You want it.", (), facts), given.asking.words)))
+
+
+@pytest.mark.parametrize("doc", ["", "---", "\U0001f642", "the", "please"])
+def test_facts_without_a_description_are_asked_about_by_their_names(doc: str) -> None:
+    for text in ("...", "Thanks!", "OK.", "?!", "\U0001f642"):
+        assert talk(knows(Known("pass_code", "x1", doc)), text)[1].reveals == ()
+    said = talk(
+        knows(Known("pass_code", "x1", doc), Known("city", "Bonn", doc)), "Passcode?", "No.", "pass code", "Yes"
+    )
+    assert said[2].reveals == ()
+    assert doc in ("the", "please") or all("---" not in one.text and "\U0001f642" not in one.text for one in said)
+
+
+def test_what_it_tells_ends_in_one_full_stop_before_it_asks_back() -> None:
+    user = knows(Known("note", "Leave it.", "the note"), Known("zip", "10001", "your zip code"))
+    user.doubts.pending = ("zip",)
+    assert user._tell(["note"], ("zip",)).text == "the note: Leave it. Do you also mean my zip code?"
 
 
 def test_requests_come_in_order_and_then_it_is_content() -> None:
