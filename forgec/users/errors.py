@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from forgec.dialogue import Message
 from forgec.users.asking import Asking
-from forgec.users.doubts import agrees
+from forgec.users.doubts import agrees, label
 from forgec.users.values import said, spoken
 from forgec.users.wording import meanings, sentences
 from forgec_runtime import Known
@@ -70,7 +70,8 @@ class _Reader:
         briefing = self.briefing
         self.facts = {fact.name: fact for fact in briefing.facts if fact.value is not None}
         texts = [briefing.intent, *(one.text for one in briefing.requests)]
-        texts += [f"{fact.doc} {fact.name.replace('_', ' ')} {spoken(fact.value)}" for fact in self.facts.values()]
+        for fact in self.facts.values():
+            texts.append(f"{fact.doc} \n {label(fact)} \n {fact.name.replace('_', ' ')} {spoken(fact.value)}")
         self.known = " \n ".join(texts)
         self.subjects = set(meanings(self.known)) | asking.words.subjects
         self.said: list[str] = []

@@ -80,6 +80,11 @@ def test_who_asks_back_keeps_nothing_back() -> None:
     assert verdicts("settle_the_overdue", OPENS, ASKS, BACK) == []
 
 
+def test_what_it_asks_back_is_of_its_task() -> None:
+    said = [("user", "I need a ticket."), ("assistant", "Your username?"), ("user", "Do you mean my name at the desk?")]
+    assert found({"environment": "tickets", "task": "room_for_one_more", "messages": said, "end": "turns"}) == []
+
+
 def test_who_does_not_tell_what_it_asked_back_about_keeps_it_back() -> None:
     refuses = ("user", "I'd rather not say.")
     assert verdicts("settle_the_overdue", OPENS, ASKS, BACK, YES, refuses) == ["withheld"]
