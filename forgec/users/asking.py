@@ -22,7 +22,7 @@ SURE = 0.95
 POSSIBLE = 0.2
 """From which it is asked back about."""
 MAX_ASKED_BACK = 3
-"""About how many facts at most."""
+"""About how many facts at most; where all are of one kind, about all of it."""
 _ARTICLE = re.compile(r"^(?:the|your)\s+", re.IGNORECASE)
 _NUMBER = re.compile(r"\W*\d+[.)]")
 """Of an item of a list, which is a sentence of its own as it ends with a full stop."""
@@ -89,8 +89,11 @@ class Asking:
             and (len(self.alike(name)) == 1 or self.several(text, name))
         }  # fmt: skip
         others = {name: rivals[name] - told - self.alike(name) if name in told else () for name in possible}
-        doubted = [name for name in possible if name not in sure and not others[name]][:MAX_ASKED_BACK]
-        groups = {tuple(one for one in chances if one in {name, *rivals[name]} and one in doubted) for name in doubted}
+        doubted = [name for name in possible if name not in sure and not others[name]]
+        first = doubted[:MAX_ASKED_BACK]
+        if all(first[0] in (name, *rivals[name]) for name in first):
+            first = [name for name in doubted if first[0] in (name, *rivals[name])]
+        groups = {tuple(one for one in chances if one in {name, *rivals[name]} and one in first) for name in first}
         return Reading(
             tuple(name for name in chances if name in sure),
             tuple(name for name in chances if (name,) in groups),

@@ -199,6 +199,15 @@ def test_facts_without_a_description_are_asked_about_by_their_names(doc: str) ->
     assert doc in ("the", "please") or all("---" not in one.text and "\U0001f642" not in one.text for one in said)
 
 
+def test_of_many_facts_of_a_kind_none_is_left_out() -> None:
+    alike = [Known(f"code_{place}", f"v{place}", "your code") for place in range(1, 6)]
+    assert len(talk(knows(*alike), "What are your codes?")[1].reveals) == 5
+    nth = [Known(f"code_{i}", f"v{i}", f"the {word} code") for i, word in enumerate(("first", "second", "third"), 1)]
+    nth += [Known("code_4", "v4", "the fourth code"), Known("code_5", "v5", "the fifth code")]
+    said = talk(knows(*nth), "Code?", "The first one.")
+    assert (said[1].asks_back, said[2].reveals) == (tuple(fact.name for fact in nth), ("code_1",))
+
+
 def test_what_it_tells_ends_in_one_full_stop_before_it_asks_back() -> None:
     user = knows(Known("note", "Leave it.", "the note"), Known("zip", "10001", "your zip code"))
     user.doubts.pending = ("zip",)
